@@ -1,0 +1,1 @@
+"""Model definitions, ONNX export and loading of the models that ship with entailgrid."""
