@@ -1,0 +1,121 @@
+"""Which sentences of an answer state a fact, and why the others do not."""
+
+from __future__ import annotations
+
+import re
+
+_FACT = re.compile(r"\d|[\"“].{8,}[\"”]")
+_QUESTION = re.compile(r"[?？]\s*[\"”')\]*_]*\s*$")
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|greetings|welcome|thanks?|thank you|you(?:'|’)re (?:very )?welcome|"
+    r"my pleasure|no problem|goodbye|bye|best regards|kind regards|sincerely|cheers|have an?|safe travels|take care|"
+    r"happy to help|glad to)\b[^.!]{0,80}[.!,]?$"
+    r"|(?:sure|of course|certainly|absolutely|great|okay|ok|alright|perfect|got it|understood|great question|good question|"
+    r"yes|no|congratulations|enjoy)(?:,? \w+){0,2}[.!,]?$",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"(?:thank you|thanks|i apologi[sz]e|my apologies|apologies|i(?:'|’)?m (?:very |so |really )?sorry|sorry|i understand|i see|"
+    r"i appreciate|i hope|i(?:'|’)?m (?:glad|happy|here|pleased)|i(?:'|’)?d be (?:glad|happy)|feel free|don(?:'|’)t hesitate|"
+    r"do not hesitate|have a (?:great|good|nice|wonderful|safe)|safe travels|you(?:'|’)re (?:very )?welcome|"
+    r"looking forward|we appreciate|we apologi[sz]e|it(?:'|’)s my pleasure|enjoy your|let(?:'|’)s)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"(?:please|kindly|could you|can you|would you|will you|may i|can i|could i|shall i|should i|do you|are you|let me|let us|"
+    r"tell me|provide|confirm|reply|choose|select|specify|share|note that you can ask|to proceed|to assist|to help|"
+    r"before (?:i|we) (?:can|proceed)|in order to (?:proceed|assist|help))\b",
+    re.IGNORECASE,
+)
+_NEED = re.compile(
+    r"\b(?:i|we)(?:(?:'|’)ll| will)? (?:also |first |just |still )*(?:need|require|would need)\b|"
+    r"\b(?:could|can|would|will) you\b|\bplease\b|\blet me know\b|\bwould you like\b",
+    re.IGNORECASE,
+)
+_INTENTION = re.compile(
+    r"(?:now,? |then,? |next,? |first,? |once \w[^,]{0,80}, |after \w[^,]{0,80}, )?"
+    r"(?:i|we)(?:(?:'|’)ll| will| can| could| would| am going to|(?:'|’)m going to|(?:'|’)d| may| might| shall| should| need|"
+    r" want| recommend| suggest| am (?:now )?(?:able|checking|looking|searching|processing|proceeding)|"
+    r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| cannot| can(?:'|’)?t| am unable|(?:'|’)m unable|"
+    r" am not able|(?:'|’)m not able| won(?:'|’)t| assume| believe| think)\b",
+    re.IGNORECASE,
+)
+_CONDITIONAL_OFFER = re.compile(
+    r"(?:if|should|whenever|once|when) (?:you|there(?:'|’)s anything|there is anything|anything|this|everything|that|you(?:'|’)d)\b[^.]*"
+    r"\b(?:let me know|feel free|please|i can|i(?:'|’)ll|i will|i(?:'|’)m here|i(?:'|’)d|we can|reach out|ask|assist|recommend|"
+    r"don(?:'|’)t hesitate|would you|you can|contact)\b",
+    re.IGNORECASE,
+)
+_SUGGESTION = re.compile(
+    r"(?:you (?:may|might|can|could|should|would)|it (?:may|might|would|could) be|the best (?:option|course)|consider|"
+    r"i(?:'|’)d|perhaps|maybe|alternatively)\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:might|may|perhaps|possibly|maybe|presumably|i think|i guess|i believe|could be|not sure|uncertain|likely|unlikely|"
+    r"probably|seems? to|typically|generally|usually)\b",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"(?:(?:sure|certainly|great|okay|ok|yes|of course|based on [^,]{0,80})[,!.]? )?(?:here(?:'|’)s|here (?:is|are)|below (?:is|are)|"
+    r"the (?:details|following|options|results|information|available [\w -]{0,60}) (?:is|are)|to (?:confirm|summari[sz]e|recap|proceed)|"
+    r"(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)
+_FILLER = re.compile(
+    r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|in addition|as a result|"
+    r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
+    r"as you can see|it(?:'|’)s important to note that|just to confirm|to summari[sz]e|in summary|overall|"
+    r"it (?:appears|seems|looks like)(?: that)?|i(?:'|’)m afraid(?: that)?|i can confirm(?: that)?|i see that|for your reference|"
+    r"for reference|important|and|but)[,:!]?\s+)+",
+    re.IGNORECASE,
+)
+_FACT_IN_REASON = re.compile(r"\b(?:because|since|as|due to|given that)\b", re.IGNORECASE)
+
+
+def strip_filler(text: str) -> str:
+    """`text` without opening connectives and softeners, its first letter raised."""
+    stripped = _FILLER.sub("", text)
+    if not re.search(r"\w", stripped):
+        return text
+    return stripped[:1].upper() + stripped[1:]
+
+
+def asks_for_input(text: str) -> bool:
+    """Whether a lead-in asks the user for something, so that the list below it is a form, not facts."""
+    return bool(_NEED.search(text) or _QUESTION.search(text))
+
+
+def is_lead_in(text: str) -> bool:
+    """Whether a sentence only announces what follows."""
+    return bool(_LEAD_IN.match(text))
+
+
+def no_claim(text: str) -> str | None:
+    """Why a sentence holds no checkable fact (`question`, `greeting`, `request`, `intention`, `offer`, `hedge`), or `None`.
+
+    A sentence with a figure or a quotation is only skipped as a question, request or intention: softened figures
+    are still figures.
+    """
+    bare = strip_filler(text.strip())
+    if not re.search(r"\w", bare):
+        return "no words"
+    if _QUESTION.search(bare):
+        return "question"
+    has_fact = bool(_FACT.search(bare))
+    if _CONDITIONAL_OFFER.match(bare) or _WAIT.search(bare):
+        return "offer"
+    if _REQUEST.match(bare):
+        return "request"
+    if not has_fact and _GREETING.match(bare):
+        return "greeting"
+    if _COURTESY.match(bare) and not (has_fact and " but " in bare):
+        return "courtesy"
+    if _INTENTION.match(bare) and not (has_fact and _FACT_IN_REASON.search(bare)):
+        return "intention"
+    if not has_fact and _SUGGESTION.match(bare):
+        return "suggestion"
+    if not has_fact and _HEDGE.search(bare):
+        return "hedge"
+    return None
