@@ -112,10 +112,8 @@ def describe(value: object) -> str:
     """What was found, in a few words, for messages."""
     if isinstance(value, str):
         return quote(value)
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | float):
         return json.dumps(value)
-    if isinstance(value, float):
-        return str(value)
     if isinstance(value, int):
         return str(value) if abs(value) < 10**18 else "a very large integer"
     if isinstance(value, dict):
@@ -172,7 +170,7 @@ def _children(value: object, place: _Place) -> Iterator[tuple[str | int, object]
 
 def _check_leaf(value: object, place: _Place) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidTrace(f"expected a finite number, found {value}", render(place))
+        raise InvalidTrace(f"expected a finite number, found {describe(value)}", render(place))
     if value is None or isinstance(value, bool | int | float):
         return
     if isinstance(value, datetime) and _TIME_FIELD.fullmatch(render(place)):
