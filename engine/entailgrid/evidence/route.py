@@ -1,0 +1,179 @@
+"""Routing: for each claim the best few segments of *every* source, by embedding and by shared words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entailgrid.evidence.segment import Segment
+from entailgrid.language import content_words
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A premise for one claim: one segment of a source, or up to `RoutingLimits.join` of them joined in document order."""
+
+    source: int
+    segments: tuple[int, ...]
+    text: str
+    cosine: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingLimits:
+    """How many premises of a source a claim meets. `lexical` weighs shared words against the cosine in the ranking."""
+
+    single: int = 2
+    join: int = 3
+    join_gain: float = 0.12
+    lexical: float = 1.0
+    max_chars: int = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Candidates of one claim over all sources, and how many segments were left out."""
+
+    candidates: tuple[Candidate, ...]
+    skipped: int
+
+
+@lru_cache(maxsize=65536)
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text's content words; words with digits count too."""
+    return frozenset(content_words(text))
+
+
+class Lexicon:
+    """Document frequencies of stems over the segments of one trace."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        counts = Counter(word for segment in segments for word in stems_of(segment.text))
+        self._count = counts
+        self._total = len(segments)
+
+    def weight(self, word: str) -> float:
+        """Smoothed inverse document frequency; a word that no source holds weighs the most."""
+        return 1.0 + math.log((1 + self._total) / (1 + self._count.get(word, 0)))
+
+    def coverage(self, claim: frozenset[str], text: frozenset[str]) -> float:
+        """Share of the claim's weighted words that `text` holds, in [0, 1]; 1 where the claim has none."""
+        total = sum(self.weight(word) for word in claim)
+        return sum(self.weight(word) for word in claim & text) / total if total else 1.0
+
+
+def route(
+    claims: Sequence[str],
+    segments: Sequence[Segment],
+    claim_vectors: NDArray[np.float32],
+    segment_vectors: NDArray[np.float32],
+    limits: RoutingLimits,
+) -> list[Routed]:
+    """Candidates per claim. `claim_vectors [m, dim]` and `segment_vectors [n, dim]` are unit vectors."""
+    lexicon = Lexicon(segments)
+    by_source: dict[int, list[int]] = {}
+    for index, segment in enumerate(segments):
+        by_source.setdefault(segment.source, []).append(index)
+    cosines = claim_vectors @ segment_vectors.T if len(segments) else np.zeros((len(claims), 0), np.float32)
+    postings: dict[str, list[int]] = {}
+    for index, segment in enumerate(segments):
+        for word in stems_of(segment.text):
+            postings.setdefault(word, []).append(index)
+    routed = []
+    for row, claim in enumerate(claims):
+        words = stems_of(claim)
+        covered = _coverages(words, lexicon, postings, len(segments))
+        ranks = cosines[row] + limits.lexical * covered
+        chosen = [
+            candidate
+            for source in sorted(by_source)
+            for candidate in _source_candidates(
+                source, by_source[source], segments, words, ranks, cosines[row], covered, lexicon, limits
+            )
+        ]
+        seen = {index for candidate in chosen for index in candidate.segments}
+        routed.append(Routed(tuple(chosen), len(segments) - len(seen)))
+    return routed
+
+
+def _coverages(
+    words: frozenset[str], lexicon: Lexicon, postings: dict[str, list[int]], count: int
+) -> NDArray[np.float32]:
+    covered = np.zeros(count, np.float32)
+    total = sum(lexicon.weight(word) for word in words)
+    if not total:
+        return np.ones(count, np.float32)
+    for word in words:
+        if word in postings:
+            covered[postings[word]] += lexicon.weight(word)
+    return covered / np.float32(total)
+
+
+def _source_candidates(
+    source: int,
+    members: Sequence[int],
+    segments: Sequence[Segment],
+    words: frozenset[str],
+    ranks: NDArray[np.float32],
+    cosines: NDArray[np.float32],
+    covered: NDArray[np.float32],
+    lexicon: Lexicon,
+    limits: RoutingLimits,
+) -> list[Candidate]:
+    order = sorted(members, key=lambda index: (-float(ranks[index]), index))
+    best = order[: limits.single]
+    if len(order) > len(best):
+        literal_best = max(order, key=lambda index: (float(covered[index]), float(ranks[index])))
+        best = list(dict.fromkeys([*best, literal_best]))
+    found = [Candidate(source, (i,), segments[i].text, float(cosines[i]), float(covered[i])) for i in best]
+    joined = _join(order, segments, words, lexicon, limits)
+    if len(joined) > 1:
+        text = _joined_text([segments[index] for index in sorted(joined)])
+        found.append(
+            Candidate(
+                source,
+                tuple(sorted(joined)),
+                text,
+                max(float(cosines[index]) for index in joined),
+                lexicon.coverage(words, stems_of(text)),
+            )
+        )
+    return found
+
+
+def _join(
+    order: Sequence[int], segments: Sequence[Segment], words: frozenset[str], lexicon: Lexicon, limits: RoutingLimits
+) -> list[int]:
+    """The best segment and, greedily, those that hold most of the claim's words which are still missing."""
+    joined, missing = [order[0]], words - stems_of(segments[order[0]].text)
+    total = sum(lexicon.weight(word) for word in words) or 1.0
+    length = len(segments[order[0]].text)
+    while len(joined) < limits.join and missing:
+        gains = [
+            (sum(lexicon.weight(word) for word in missing & stems_of(segments[index].text)), -rank, index)
+            for rank, index in enumerate(order[:64])
+            if index not in joined and length + len(segments[index].text) <= limits.max_chars
+        ]
+        gain, _, index = max(gains, default=(0.0, 0, -1))
+        if gain / total < limits.join_gain:
+            break
+        joined.append(index)
+        missing -= stems_of(segments[index].text)
+        length += len(segments[index].text)
+    return joined
+
+
+def _joined_text(parts: Sequence[Segment]) -> str:
+    """The parts' texts in order; a record title that they share is said once."""
+    texts = [parts[0].text]
+    for before, part in zip(parts, parts[1:], strict=False):
+        shared = part.record and part.record == before.record
+        texts.append(part.text.removeprefix(f"{part.record}. ") if shared else part.text)
+    return " | ".join(texts) if any(part.fields for part in parts) else " ".join(texts)

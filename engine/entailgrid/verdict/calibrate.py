@@ -1,0 +1,73 @@
+"""Every threshold and weight of the verdicts, in one place.
+
+The weights were set by hand on development data (SNLI, InfoTabs, SciFact development rows and unlabelled agent
+traces), not fitted: `version` says so and is written into every report.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+Profile = Literal["strict", "balanced", "precise"]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportWeights:
+    """log-odds that a premise supports a claim, from what was seen of the pair."""
+
+    bias: float = -3.2
+    entailment: float = 3.4
+    contradiction: float = -3.0
+    cosine: float = 1.2
+    coverage: float = 3.2
+    literals_matched: float = 1.6
+    literal_missing: float = -2.6
+    literal_mismatch: float = -3.6
+    name_missing: float = -1.0
+    name_elsewhere: float = -1.8
+    action: float = 2.6
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionWeights:
+    """log-odds that a premise contradicts a claim."""
+
+    bias: float = -3.4
+    entailment: float = -2.5
+    contradiction: float = 4.2
+    coverage: float = 2.6
+    literal_mismatch: float = 2.0
+    literals_matched: float = -0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Weights and thresholds of one profile.
+
+    `support` / `contradiction`: probability from which a source supports / contradicts a claim. `tie`: two sources whose
+    probabilities differ by less are too close to call. `contradiction_coverage`: a premise that shares less of the claim's
+    words is about something else and contradicts nothing. `abstain_band`: probabilities that are left undecided.
+    """
+
+    version: str = "hand-set-1"
+    profile: Profile = "balanced"
+    support: float = 0.5
+    contradiction: float = 0.5
+    tie: float = 0.08
+    contradiction_coverage: float = 0.4
+    abstain_band: tuple[float, float] | None = None
+    support_weights: SupportWeights = field(default_factory=SupportWeights)
+    contradiction_weights: ContradictionWeights = field(default_factory=ContradictionWeights)
+
+
+PROFILES: dict[Profile, Calibration] = {
+    "strict": Calibration(profile="strict", support=0.7, contradiction=0.4),
+    "balanced": Calibration(),
+    "precise": Calibration(profile="precise", support=0.3, contradiction=0.7),
+}
+
+
+def sigmoid(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value))))

@@ -1,0 +1,77 @@
+"""The literals of a claim against one premise: found in it, in the call that fetched it, or derived from its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from entailgrid.claims.literals import Check, Literal, compare, derive, extract
+from entailgrid.types import LiteralKind, LiteralStatus
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralOutcome:
+    """How one literal of a claim fares. `derivation` says how it was recomputed; `weak` literals weigh nothing if absent."""
+
+    text: str
+    kind: LiteralKind
+    status: LiteralStatus
+    weak: bool
+    found: str | None = None
+    derivation: str | None = None
+
+
+@lru_cache(maxsize=16384)
+def literals_of(text: str) -> tuple[Literal, ...]:
+    return extract(text)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceValues:
+    """What a source offers beside the premise itself: the call's context, and its values for derivations."""
+
+    context: str
+    values: tuple[Literal, ...]
+    lists: tuple[int, ...]
+
+
+def check_literals(claim: str, premise: str, source: SourceValues) -> tuple[LiteralOutcome, ...]:
+    """One outcome a literal of `claim`, in order."""
+    outcomes = []
+    held = literals_of(premise)
+    context = literals_of(source.context)
+    for literal in literals_of(claim):
+        check = compare(literal, held, premise)
+        if check.status != "match" and source.context:
+            around = compare(literal, context, source.context)
+            check = around if around.status == "match" else check
+        outcomes.append(_outcome(literal, check, claim, held, source))
+    return tuple(outcomes)
+
+
+def _outcome(
+    literal: Literal, check: Check, claim: str, held: Sequence[Literal], source: SourceValues
+) -> LiteralOutcome:
+    found = check.found.text if check.found else None
+    if check.status != "match":
+        derived = derive(literal, claim, held, source.lists) or derive(literal, claim, source.values, source.lists)
+        if derived:
+            return LiteralOutcome(literal.text, literal.kind, "match", literal.weak, derivation=derived.expression)
+    return LiteralOutcome(literal.text, literal.kind, check.status, literal.weak, found=found)
+
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+
+
+@lru_cache(maxsize=16384)
+def names_in(text: str) -> frozenset[str]:
+    """Capitalised words inside a claim (not its first word), lower-case: people, places, products."""
+    found = []
+    for match in _WORD.finditer(text):
+        word = match.group()
+        opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".:!?\"“(|•-"
+        if word[0].isupper() and len(word) > 2 and not opens:
+            found.append(word.lower().removesuffix("'s").removesuffix("’s"))
+    return frozenset(found)

@@ -1,0 +1,155 @@
+"""From routed candidates and cross-encoder probabilities to weighed premises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from entailgrid.claims.literals import Literal
+from entailgrid.evidence.route import Candidate, stems_of
+from entailgrid.evidence.segment import Field, Segment
+from entailgrid.language import stem, words
+from entailgrid.types import Source
+from entailgrid.verdict.calibrate import Calibration
+from entailgrid.verdict.literal_check import SourceValues, check_literals, literals_of, names_in
+from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
+
+_MAX_VALUES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source as the verdicts see it: its segments, its context and values, and the stems that occur anywhere in it."""
+
+    values: SourceValues
+    stems: frozenset[str]
+
+
+def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
+    context = source_context(source)
+    stems = frozenset().union(*(stems_of(segment.text) for segment in segments)) if segments else frozenset()
+    values: list[Literal] = []
+    for segment in segments:
+        if segment.fields:
+            values.extend(literal for literal in literals_of(segment.text) if literal.kind not in ("identifier", "quotation"))
+        if len(values) >= _MAX_VALUES:
+            break
+    if not values and len(segments) <= 12:
+        values = [literal for segment in segments for literal in literals_of(segment.text)]
+    counts = tuple(segment.count for segment in segments if segment.count is not None)
+    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context))
+
+
+def source_context(source: Source) -> str:
+    """The call that fetched a source: tool, name and arguments as `key: value` text."""
+    parts = [" ".join(words(source.tool))] if source.tool else []
+    parts += [source.name] if source.name else []
+    parts += [f"{' '.join(words(key)) or key}: {value}" for key, value in _flat(source.arguments or {})]
+    return " | ".join(parts)[:4000]
+
+
+def _flat(value: Any, key: str = "", depth: int = 0) -> list[tuple[str, str]]:
+    if isinstance(value, Mapping) and depth < 6:
+        return [item for name, inner in value.items() for item in _flat(inner, str(name), depth + 1)]
+    if isinstance(value, list | tuple) and depth < 6:
+        return [item for inner in value for item in _flat(inner, key, depth + 1)]
+    return [(key, str(value))] if value is not None else []
+
+
+_ABSENCE = re.compile(
+    r"\b(?:no|not any|none|zero|n['’]t any|without any)\b.{0,80}\b(?:available|found|options?|results?|records?|match\w*|flights?|"
+    r"exist\w*|listed|data|entries|items?)\b|\b(?:could(?:n['’]t| not)|unable to|can(?:not|['’]t)|did(?:n['’]t| not)) find\b|"
+    r"\bnot? (?:available|found|listed)\b|\bthere (?:are|is|were|was) no\b",
+    re.IGNORECASE,
+)
+
+
+def states_absence(claim: str) -> bool:
+    """Whether a claim says that something was not found."""
+    return bool(_ABSENCE.search(claim))
+
+
+def weigh_premise(
+    claim: str,
+    candidate: Candidate,
+    probabilities: tuple[float, float, float] | None,
+    segments: Sequence[Segment],
+    views: Mapping[int, SourceView],
+    calibration: Calibration,
+    *,
+    is_action_result: bool,
+) -> PremiseVerdict:
+    """The verdict on one premise. `probabilities` (entailment, neutral, contradiction) are `None` where the claim is in a
+    language that the model does not cover: then literals, words and routing decide."""
+    view = views[candidate.source]
+    entailment, _, contradiction = probabilities or (0.5, 0.5, 0.0)
+    if states_absence(claim) and any(segments[index].count == 0 for index in candidate.segments):
+        entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
+        candidate = replace(candidate, coverage=max(candidate.coverage, 0.7))
+    names = {stem(name) for name in names_in(claim)}
+    here = stems_of(candidate.text) | stems_of(view.values.context)
+    missing = {name for name in names if name not in here}
+    elsewhere = {name for name in missing if any(name in v.stems for s, v in views.items() if s != candidate.source)}
+    elsewhere = {name for name in elsewhere if name not in view.stems}
+    signals = Signals(
+        candidate,
+        entailment,
+        contradiction,
+        check_literals(claim, candidate.text, view.values),
+        names_missing=len(missing - elsewhere),
+        names_elsewhere=len(elsewhere),
+        is_action_result=is_action_result,
+    )
+    return weigh(signals, calibration)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldConflict:
+    """Two fields of one source that the claim's words do not tell apart, with different values."""
+
+    matched: Field
+    segment: int
+    other: Field
+    other_segment: int
+
+
+def field_conflict(claim: str, candidate: Candidate, segments: Sequence[Segment], members: Sequence[int]) -> FieldConflict | None:
+    """Which field does the claim mean? Looks among the source's segments (`members`) for a field of the same name as the one
+    that the claim's value matches, in another record, with another value, that nothing in the claim rules out."""
+    said = stems_of(claim)
+    for index in candidate.segments:
+        for matched in matched_fields(claim, segments[index]):
+            mine = stems_of(segments[index].text)
+            for other_index in members:
+                other = segments[other_index]
+                if other_index in candidate.segments or other.record == segments[index].record:
+                    continue
+                for field in other.fields:
+                    if field.key != matched.key or field.value == matched.value:
+                        continue
+                    if not (mine - stems_of(other.text) - stems_of(field.value) - stems_of(matched.value)) & said:
+                        return FieldConflict(matched, index, field, other_index)
+    return None
+
+
+def matched_fields(claim: str, segment: Segment) -> list[Field]:
+    """Fields of `segment` whose name the claim uses and whose value is one of its literals."""
+    said = stems_of(claim)
+    values = [literal for literal in literals_of(claim) if not literal.weak]
+    found = []
+    for field in segment.fields:
+        key = stems_of(field.key)
+        if key and key <= said and any(_same_value(literal, field) for literal in values):
+            found.append(field)
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _same_value(literal: Literal, field: Field) -> bool:
+    from entailgrid.claims.literals import compare
+
+    text = f"{field.key}: {field.value}"
+    return compare(literal, literals_of(text), text).status == "match"
