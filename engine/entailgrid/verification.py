@@ -27,6 +27,7 @@ from entailgrid.types import (
 from entailgrid.verdict.calibrate import Calibration
 from entailgrid.verdict.claim import ClaimVerdict, Question, SourceFacts, decide_claim, stances_of
 from entailgrid.verdict.decide import decide_answer
+from entailgrid.verdict.literal_check import LiteralOutcome, rederived
 from entailgrid.verdict.policy import Policy
 from entailgrid.verdict.premises import FieldConflict, SourceView, field_conflict, view_of, weigh_premise
 from entailgrid.verdict.reporting import claim_report, skipped_report
@@ -110,7 +111,12 @@ class Verification:
             scored.unscored_tokens = max(1, int(vectors.tokens[len(texts) :][~vectors.scored[len(texts) :]].sum()))
             return scored
         scored.routed = route(
-            texts, self._segments, vectors.values[: len(texts)], vectors.values[len(texts) :], RoutingLimits()
+            texts,
+            self._segments,
+            vectors.values[: len(texts)],
+            vectors.values[len(texts) :],
+            RoutingLimits(),
+            [frozenset(self._cited(claim)) for claim in claims],
         )
         scored.skipped = sum(routed.skipped for routed in scored.routed)
         self._score_pairs(texts, scored)
@@ -130,13 +136,20 @@ class Verification:
             scored.pairs[pair] = (values[0], values[1], values[2]) if done else None
             scored.unscored_tokens += 0 if done else max(1, int(tokens))
 
+    def _reaching(self, claim: Claim) -> list[Citation]:
+        return covering(self._citations, Span(claim.start, claim.end), claim.sentence, claim.lead_in, self._trace.answer)
+
+    def _cited(self, claim: Claim) -> tuple[int, ...]:
+        """Indices of the sources that the claim cites, each once."""
+        ids = (name for citation in self._reaching(claim) for name in citation.source_ids)
+        return tuple(dict.fromkeys(self._index[name] for name in ids if name in self._index))
+
     # --- verdicts ---------------------------------------------------------------------------------------------------
 
     def _decide(
         self, name: str, claim: Claim, scored: _Scored, row: int, views: dict[int, SourceView]
     ) -> tuple[ClaimReport, ClaimVerdict]:
-        reached = covering(self._citations, Span(claim.start, claim.end), claim.sentence, claim.lead_in, self._trace.answer)
-        cited = tuple(dict.fromkeys(self._index[i] for c in reached for i in c.source_ids if i in self._index))
+        reached, cited = self._reaching(claim), self._cited(claim)
         performed = performing_sources(claim.text, self._trace.sources) if is_action(claim.text) else []
         done = {index for index in performed if self._facts[index].usable}
         english = is_english(claim.text)
@@ -157,7 +170,13 @@ class Verification:
             ambiguous_field=conflict is not None,
             unknown_language=not english and not _settled_by_literals(weighed),
         )
-        verdict = decide_claim(question, self._calibration, self._policy)
+
+        def rederive(
+            first: int, second: int, outcomes: tuple[LiteralOutcome, ...]
+        ) -> tuple[LiteralOutcome, ...]:
+            return rederived(claim.text, outcomes, views[first].values, views[second].values)
+
+        verdict = decide_claim(question, self._calibration, self._policy, rederive)
         ids = [source.id for source in self._trace.sources]
         report = claim_report(name, claim, verdict, [ids[index] for index in cited], ids, self._segments, conflict)
         return report, verdict

@@ -229,7 +229,7 @@ _VERB = (
 _COORDINATED = re.compile(
     rf"(?:;\s+|,?\s+(?:and|but|while|whereas|although|though)\s+|,\s+so\s+)(?={_SUBJECT}(?:\s+[\w'’$%.-]+){{0,6}}?\s+{_VERB})"
 )
-_REASON = re.compile(r"(?:since|because|as|given that|although|though|while)\s+(.+?),\s+(?=\S)", re.IGNORECASE)
+_REASON = re.compile(r"(?:\w+,\s+)?(?:since|because|as|given that|although|though|while)\s+(.+?),\s+(?=\S)", re.IGNORECASE)
 _HAS_VERB = re.compile(rf"\b{_VERB}")
 
 

@@ -41,7 +41,7 @@ _INTENTION = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL_OFFER = re.compile(
-    r"(?:if|should|whenever|once|when) (?:you|there(?:'|’)s anything|there is anything|anything|this|everything|that|you(?:'|’)d)\b[^.]*"
+    r"(?:if|should|whenever|once|when) (?:so|not|you|there(?:'|’)s anything|there is anything|anything|this|everything|that|you(?:'|’)d)\b[^.]*"
     r"\b(?:let me know|feel free|please|i can|i(?:'|’)ll|i will|i(?:'|’)m here|i(?:'|’)d|we can|reach out|ask|assist|recommend|"
     r"don(?:'|’)t hesitate|would you|you can|contact)\b",
     re.IGNORECASE,
@@ -71,6 +71,7 @@ _FILLER = re.compile(
     r"for reference|important|and|but)[,:!]?\s+)+",
     re.IGNORECASE,
 )
+_LABELLED = re.compile(r"[^:.!?]{1,40}:\s+")
 _FACT_IN_REASON = re.compile(r"\b(?:because|since|as|due to|given that)\b", re.IGNORECASE)
 
 
@@ -103,6 +104,8 @@ def no_claim(text: str) -> str | None:
         return "no words"
     if _QUESTION.search(bare):
         return "question"
+    if (label := _LABELLED.match(bare)) and _REQUEST.match(bare[label.end() :]):
+        return "request"
     has_fact = bool(_FACT.search(bare))
     if _CONDITIONAL_OFFER.match(bare) or _WAIT.search(bare):
         return "offer"

@@ -28,13 +28,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RoutingLimits:
-    """How many premises of a source a claim meets. `lexical` weighs shared words against the cosine in the ranking."""
+    """How many premises of a source a claim meets. `lexical` weighs shared words against the cosine in the ranking.
+
+    A source that is not cited and whose best segment ranks `margin` below the trace's best offers that segment alone.
+    """
 
     single: int = 2
     join: int = 3
     join_gain: float = 0.12
     lexical: float = 1.0
-    max_chars: int = 1200
+    max_chars: int = 900
+    margin: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,10 @@ def route(
     claim_vectors: NDArray[np.float32],
     segment_vectors: NDArray[np.float32],
     limits: RoutingLimits,
+    cited: Sequence[frozenset[int]],
 ) -> list[Routed]:
-    """Candidates per claim. `claim_vectors [m, dim]` and `segment_vectors [n, dim]` are unit vectors."""
+    """Candidates per claim. `claim_vectors [m, dim]` and `segment_vectors [n, dim]` are unit vectors; `cited` are the sources
+    that each claim cites."""
     lexicon = Lexicon(segments)
     by_source: dict[int, list[int]] = {}
     for index, segment in enumerate(segments):
@@ -91,12 +97,12 @@ def route(
         words = stems_of(claim)
         covered = _coverages(words, lexicon, postings, len(segments))
         ranks = cosines[row] + limits.lexical * covered
+        floor = float(ranks.max()) - limits.margin if len(segments) else 0.0
+        scene = _Scene(segments, words, ranks, cosines[row], covered, lexicon, limits)
         chosen = [
             candidate
-            for source in sorted(by_source)
-            for candidate in _source_candidates(
-                source, by_source[source], segments, words, ranks, cosines[row], covered, lexicon, limits
-            )
+            for source, members in sorted(by_source.items())
+            for candidate in scene.candidates(source, members, floor if source not in cited[row] else -math.inf)
         ]
         seen = {index for candidate in chosen for index in candidate.segments}
         routed.append(Routed(tuple(chosen), len(segments) - len(seen)))
@@ -116,36 +122,39 @@ def _coverages(
     return covered / np.float32(total)
 
 
-def _source_candidates(
-    source: int,
-    members: Sequence[int],
-    segments: Sequence[Segment],
-    words: frozenset[str],
-    ranks: NDArray[np.float32],
-    cosines: NDArray[np.float32],
-    covered: NDArray[np.float32],
-    lexicon: Lexicon,
-    limits: RoutingLimits,
-) -> list[Candidate]:
-    order = sorted(members, key=lambda index: (-float(ranks[index]), index))
-    best = order[: limits.single]
-    if len(order) > len(best):
-        literal_best = max(order, key=lambda index: (float(covered[index]), float(ranks[index])))
-        best = list(dict.fromkeys([*best, literal_best]))
-    found = [Candidate(source, (i,), segments[i].text, float(cosines[i]), float(covered[i])) for i in best]
-    joined = _join(order, segments, words, lexicon, limits)
-    if len(joined) > 1:
-        text = _joined_text([segments[index] for index in sorted(joined)])
-        found.append(
-            Candidate(
-                source,
-                tuple(sorted(joined)),
-                text,
-                max(float(cosines[index]) for index in joined),
-                lexicon.coverage(words, stems_of(text)),
-            )
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """One claim before all segments: its words, and each segment's rank, cosine and coverage."""
+
+    segments: Sequence[Segment]
+    words: frozenset[str]
+    ranks: NDArray[np.float32]
+    cosines: NDArray[np.float32]
+    covered: NDArray[np.float32]
+    lexicon: Lexicon
+    limits: RoutingLimits
+
+    def candidates(self, source: int, members: Sequence[int], floor: float) -> list[Candidate]:
+        """The premises of one source: its best segment; above `floor` also the next, the one with most of the claim's words,
+        and a join."""
+        order = sorted(members, key=lambda index: (-float(self.ranks[index]), index))
+        if float(self.ranks[order[0]]) < floor:
+            return [self._single(source, order[0])]
+        best = order[: self.limits.single]
+        wordiest = max(order, key=lambda index: (float(self.covered[index]), float(self.ranks[index])))
+        found = [self._single(source, index) for index in dict.fromkeys([*best, wordiest])]
+        joined = _join(order, self.segments, self.words, self.lexicon, self.limits)
+        if len(joined) > 1:
+            text = _joined_text([self.segments[index] for index in sorted(joined)])
+            cosine = max(float(self.cosines[index]) for index in joined)
+            coverage = self.lexicon.coverage(self.words, stems_of(text))
+            found.append(Candidate(source, tuple(sorted(joined)), text, cosine, coverage))
+        return found
+
+    def _single(self, source: int, index: int) -> Candidate:
+        return Candidate(
+            source, (index,), self.segments[index].text, float(self.cosines[index]), float(self.covered[index])
         )
-    return found
 
 
 def _join(

@@ -24,8 +24,8 @@ from entailgrid.evidence.sources import parsed_json
 from entailgrid.language import Span, sentences, trim, words
 from entailgrid.types import Source
 
-MAX_CHARS = 480
-"""Longest piece of evidence in one segment; about 100 tokens of English."""
+MAX_CHARS = 400
+"""Longest piece of evidence in one segment; about 90 tokens of English."""
 
 
 @dataclass(frozen=True, slots=True)

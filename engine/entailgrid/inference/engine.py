@@ -21,7 +21,7 @@ class Limits:
     """`token_budget`: tokens of a batch, padding counted. `pair_tokens`: longest pair; longer premises are windowed.
     `cached_embeddings`: how many segment vectors are kept (1.5 KB each)."""
 
-    token_budget: int = 4096
+    token_budget: int = 2048
     pair_tokens: int = 256
     cached_embeddings: int = 20_000
 

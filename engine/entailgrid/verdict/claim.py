@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from entailgrid.types import Attribution, Quadrant, SourceStatus, Support, Tier, Verdict
 from entailgrid.verdict.calibrate import Calibration
+from entailgrid.verdict.literal_check import LiteralOutcome
 from entailgrid.verdict.policy import Policy, may_back
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 
@@ -74,49 +75,63 @@ def stances_of(verdicts: Sequence[PremiseVerdict]) -> tuple[Stance, ...]:
     by_source: dict[int, list[PremiseVerdict]] = {}
     for verdict in verdicts:
         by_source.setdefault(verdict.signals.candidate.source, []).append(verdict)
-    return tuple(
-        Stance(source, max(group, key=lambda v: v.support), max(group, key=lambda v: v.contradict))
-        for source, group in sorted(by_source.items())
-    )
+    return tuple(_stance(source, group) for source, group in sorted(by_source.items()))
 
 
-def joint_stance(stances: Sequence[Stance], calibration: Calibration) -> tuple[Stance, Stance] | None:
-    """Two sources that support a claim together, neither alone (rule 3): the second holds literals that the first lacks."""
+def _stance(source: int, group: Sequence[PremiseVerdict]) -> Stance:
+    """Where a premise that supports the claim holds all of its literals, one that lacks some is about something else and
+    contradicts nothing."""
+    support = max(group, key=lambda verdict: verdict.support)
+    if support.support >= 0.5 and support.signals.holds_all_literals:
+        group = [verdict for verdict in group if verdict.signals.holds_all_literals]
+    return Stance(source, support, max(group, key=lambda verdict: verdict.contradict))
+
+
+Rederive = Callable[[int, int, tuple[LiteralOutcome, ...]], tuple[LiteralOutcome, ...]]
+"""`(first source, second source, outcomes) -> outcomes` with literals recomputed from the values of both sources."""
+
+
+def joint_stance(stances: Sequence[Stance], calibration: Calibration, rederive: Rederive) -> tuple[Stance, Stance] | None:
+    """Two sources that support a claim together, neither alone (rule 3): the second holds literals that the first lacks, or
+    a value that follows from both."""
     ranked = sorted(stances, key=lambda stance: -stance.support.support)[:6]
     best: tuple[float, Stance, Stance] | None = None
     for first in ranked:
         for second in ranked:
             if first.source == second.source:
                 continue
-            merged = _merged(first.support.signals, second.support.signals)
+            merged = _merged(first, second, rederive)
             if merged is None:
                 continue
             verdict = weigh(merged, calibration)
             if verdict.support >= calibration.support and (best is None or verdict.support > best[0]):
-                best = (verdict.support, replace(first, support=verdict), replace(second, support=verdict))
+                second_verdict = replace(second.support, support=verdict.support)
+                best = (verdict.support, replace(first, support=verdict), replace(second, support=second_verdict))
     return (best[1], best[2]) if best else None
 
 
-def _merged(first: Signals, second: Signals) -> Signals | None:
-    """`first` with the literals that `second` alone holds; `None` where `second` adds none."""
-    gained = False
-    literals = []
-    for mine, other in zip(first.literals, second.literals, strict=True):
-        better = mine.status != "match" and other.status == "match" and not mine.weak
-        gained = gained or better
-        literals.append(other if better else mine)
-    if not gained:
+def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:
+    """The first's signals with the literals that the second adds; `None` where it adds none."""
+    mine, other = first.support.signals, second.support.signals
+    merged = tuple(
+        theirs if own.status != "match" and theirs.status == "match" and not own.weak else own
+        for own, theirs in zip(mine.literals, other.literals, strict=True)
+    )
+    if any(literal.status != "match" and not literal.weak for literal in merged):
+        merged = rederive(first.source, second.source, merged)
+    if merged == mine.literals:
         return None
-    coverage = max(first.candidate.coverage, second.candidate.coverage)
+    coverage = max(mine.candidate.coverage, other.candidate.coverage)
     return replace(
-        first,
-        candidate=replace(first.candidate, coverage=coverage),
-        literals=tuple(literals),
-        contradiction=min(first.contradiction, second.contradiction),
+        mine,
+        candidate=replace(mine.candidate, coverage=coverage),
+        literals=merged,
+        contradiction=min(mine.contradiction, other.contradiction),
+        fields_matched=max(mine.fields_matched, other.fields_matched),
     )
 
 
-def decide_claim(question: Question, calibration: Calibration, policy: Policy) -> ClaimVerdict:
+def decide_claim(question: Question, calibration: Calibration, policy: Policy, rederive: Rederive) -> ClaimVerdict:
     """The verdict on one claim. Contradiction is looked at before entailment within a source, cited sources before others."""
     usable = [stance for stance in question.stances if question.facts[stance.source].usable]
     cited = [stance for stance in usable if stance.source in question.cited]
@@ -126,7 +141,7 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy) -
     )
     if not any(stance.source in question.cited for stance in supporting) and not question.failed_action:
         pool = cited if question.cited else usable
-        if (question.cited or not supporting) and (pair := joint_stance(pool, calibration)):
+        if (question.cited or not supporting) and (pair := joint_stance(pool, calibration, rederive)):
             supporting = [*pair, *supporting]
             together = {stance.source for stance in pair}
             contradicting = [stance for stance in contradicting if stance.source not in together]

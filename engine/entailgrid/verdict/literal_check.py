@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from entailgrid.claims.literals import Check, Literal, compare, derive, extract
@@ -60,6 +60,16 @@ def _outcome(
         if derived:
             return LiteralOutcome(literal.text, literal.kind, "match", literal.weak, derivation=derived.expression)
     return LiteralOutcome(literal.text, literal.kind, check.status, literal.weak, found=found)
+
+
+def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceValues) -> tuple[LiteralOutcome, ...]:
+    """`outcomes` with unmatched literals recomputed from the values of several sources together."""
+    values = tuple(literal for source in sources for literal in source.values[:30])
+    result = []
+    for literal, outcome in zip(literals_of(claim), outcomes, strict=True):
+        derived = derive(literal, claim, values) if outcome.status != "match" else None
+        result.append(replace(outcome, status="match", found=None, derivation=derived.expression) if derived else outcome)
+    return tuple(result)
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")

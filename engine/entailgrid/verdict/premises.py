@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from entailgrid.claims.literals import Literal
+from entailgrid.claims.literals import Literal, compare
 from entailgrid.evidence.route import Candidate, stems_of
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.language import stem, words
 from entailgrid.types import Source
 from entailgrid.verdict.calibrate import Calibration
-from entailgrid.verdict.literal_check import SourceValues, check_literals, literals_of, names_in
+from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, literals_of, names_in
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 
 _MAX_VALUES = 60
@@ -26,6 +26,7 @@ class SourceView:
 
     values: SourceValues
     stems: frozenset[str]
+    is_tool_result: bool
 
 
 def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
@@ -40,7 +41,7 @@ def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
     if not values and len(segments) <= 12:
         values = [literal for segment in segments for literal in literals_of(segment.text)]
     counts = tuple(segment.count for segment in segments if segment.count is not None)
-    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context))
+    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context), bool(source.tool))
 
 
 def source_context(source: Source) -> str:
@@ -72,6 +73,17 @@ def states_absence(claim: str) -> bool:
     return bool(_ABSENCE.search(claim))
 
 
+def _shows_absence(
+    candidate: Candidate, literals: Sequence[LiteralOutcome], segments: Sequence[Segment], *, is_lookup: bool
+) -> bool:
+    """An empty result; or a lookup whose closest record differs from what the claim says is not there."""
+    if any(segments[index].count == 0 for index in candidate.segments):
+        return True
+    strong = [literal for literal in literals if not literal.weak]
+    structured = any(segments[index].fields for index in candidate.segments)
+    return is_lookup and structured and bool(strong) and all(literal.status != "match" for literal in strong)
+
+
 def weigh_premise(
     claim: str,
     candidate: Candidate,
@@ -86,9 +98,11 @@ def weigh_premise(
     language that the model does not cover: then literals, words and routing decide."""
     view = views[candidate.source]
     entailment, _, contradiction = probabilities or (0.5, 0.5, 0.0)
-    if states_absence(claim) and any(segments[index].count == 0 for index in candidate.segments):
+    literals = check_literals(claim, candidate.text, view.values)
+    if states_absence(claim) and _shows_absence(candidate, literals, segments, is_lookup=view.is_tool_result):
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
         candidate = replace(candidate, coverage=max(candidate.coverage, 0.7))
+        literals = tuple(replace(literal, weak=True) for literal in literals)
     names = {stem(name) for name in names_in(claim)}
     here = stems_of(candidate.text) | stems_of(view.values.context)
     missing = {name for name in names if name not in here}
@@ -98,10 +112,12 @@ def weigh_premise(
         candidate,
         entailment,
         contradiction,
-        check_literals(claim, candidate.text, view.values),
+        literals,
         names_missing=len(missing - elsewhere),
         names_elsewhere=len(elsewhere),
         is_action_result=is_action_result,
+        is_structured=any(segments[index].fields for index in candidate.segments),
+        fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),
     )
     return weigh(signals, calibration)
 
@@ -135,21 +151,27 @@ def field_conflict(claim: str, candidate: Candidate, segments: Sequence[Segment]
     return None
 
 
-def matched_fields(claim: str, segment: Segment) -> list[Field]:
-    """Fields of `segment` whose name the claim uses and whose value is one of its literals."""
-    said = stems_of(claim)
+@lru_cache(maxsize=16384)
+def matched_fields(claim: str, segment: Segment) -> tuple[Field, ...]:
+    """Fields of `segment` whose name and value the claim states: the value as a literal or word for word, the name at least by
+    half (by one word where the value is telling)."""
+    said, spoken = stems_of(claim), frozenset(words(claim))
     values = [literal for literal in literals_of(claim) if not literal.weak]
     found = []
     for field in segment.fields:
         key = stems_of(field.key)
-        if key and key <= said and any(_same_value(literal, field) for literal in values):
+        shared = len(key & said) / len(key) if key else 0.0
+        if not shared:
+            continue
+        literal = any(_same_value(literal, field) for literal in values)
+        wording = frozenset(words(field.value))
+        worded = bool(wording) and wording <= spoken
+        if (literal or worded) and (shared >= 0.5 or (literal and len(field.value) > 2)):
             found.append(field)
-    return found
+    return tuple(found)
 
 
 @lru_cache(maxsize=16384)
 def _same_value(literal: Literal, field: Field) -> bool:
-    from entailgrid.claims.literals import compare
-
     text = f"{field.key}: {field.value}"
     return compare(literal, literals_of(text), text).status == "match"

@@ -21,6 +21,21 @@ class Signals:
     names_missing: int = 0
     names_elsewhere: int = 0
     is_action_result: bool = False
+    is_structured: bool = False
+    fields_matched: int = 0
+
+    @property
+    def holds_all_literals(self) -> bool:
+        """Whether the claim has literals that count and the premise holds each."""
+        strong = [literal for literal in self.literals if not literal.weak]
+        return bool(strong) and all(literal.status == "match" for literal in strong)
+
+    @property
+    def is_about_another(self) -> bool:
+        """Whether an identifier or name of the claim is missing here: the premise speaks of another record."""
+        return bool(self.names_elsewhere) or any(
+            literal.kind == "identifier" and literal.status != "match" for literal in self.literals
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +63,13 @@ def _counts(literals: Sequence[LiteralOutcome]) -> tuple[int, int, int]:
 def _support(signals: Signals, calibration: Calibration) -> float:
     weights = calibration.support_weights
     matched, mismatched, absent = _counts(signals.literals)
+    scale = weights.structured if signals.is_structured else 1.0
     odds = weights.bias
-    odds += weights.entailment * signals.entailment + weights.contradiction * signals.contradiction
+    odds += scale * (weights.entailment * signals.entailment + weights.contradiction * signals.contradiction)
     odds += weights.cosine * signals.candidate.cosine + weights.coverage * signals.candidate.coverage
+    odds += weights.field_match * min(signals.fields_matched, 2)
     if matched and not mismatched and not absent:
-        odds += weights.literals_matched
+        odds += weights.literals_matched + weights.further_literal * min(matched - 1, 3)
     odds += weights.literal_mismatch * min(mismatched, 2) + weights.literal_missing * min(absent, 2)
     odds += weights.name_missing * min(signals.names_missing, 2) + weights.name_elsewhere * min(signals.names_elsewhere, 2)
     return odds + (weights.action if signals.is_action_result else 0.0)
@@ -61,12 +78,13 @@ def _support(signals: Signals, calibration: Calibration) -> float:
 def _contradiction(signals: Signals, calibration: Calibration) -> float:
     weights = calibration.contradiction_weights
     matched, mismatched, _ = _counts(signals.literals)
+    scale = weights.structured if signals.is_structured else 1.0
     odds = weights.bias
-    odds += weights.contradiction * signals.contradiction + weights.entailment * signals.entailment
-    odds += weights.coverage * signals.candidate.coverage
+    odds += scale * (weights.contradiction * signals.contradiction + weights.entailment * signals.entailment)
+    odds += weights.coverage * signals.candidate.coverage + weights.field_match * min(signals.fields_matched, 2)
     odds += weights.literal_mismatch * min(mismatched, 1)
     if matched and not mismatched:
         odds += weights.literals_matched * matched
-    if signals.candidate.coverage < calibration.contradiction_coverage or signals.names_elsewhere:
+    if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another:
         odds = min(odds, -0.5)
     return odds
