@@ -99,11 +99,11 @@ STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words of `text`; snake_case and camelCase names come apart."""
-    return [word.lower().replace("’", "'") for word in _WORD.findall(_CAMEL.sub(r"\1 \2", text))]
+    """Lower-case words of `text`; snake_case, camelCase and ISO date-times come apart."""
+    return [word.lower().replace("’", "'") for word in _WORD.findall(_JOINED.sub(r"\1\3 \2\4", text))]
 
 
-_CAMEL = re.compile(r"([a-z])([A-Z])")
+_JOINED = re.compile(r"([a-z])([A-Z])|(\d)T(\d)")
 
 
 def content_words(text: str) -> list[str]:

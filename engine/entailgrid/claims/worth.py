@@ -59,7 +59,7 @@ _HEDGE = re.compile(
 _LEAD_IN = re.compile(
     r"(?:(?:sure|certainly|great|okay|ok|yes|of course|based on [^,]{0,80})[,!.]? )?(?:here(?:'|’)s|here (?:is|are)|below (?:is|are)|"
     r"the (?:details|following|options|results|information|available [\w -]{0,60}) (?:is|are)|to (?:confirm|summari[sz]e|recap|proceed)|"
-    r"(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
+    r"the following\b|.{0,80}\bas follows:?$|(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
     re.IGNORECASE,
 )
 _WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)
@@ -68,7 +68,8 @@ _FILLER = re.compile(
     r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
     r"as you can see|it(?:'|’)s important to note that|just to confirm|to summari[sz]e|in summary|overall|"
     r"it (?:appears|seems|looks like)(?: that)?|i(?:'|’)m afraid(?: that)?|i can confirm(?: that)?|i see that|for your reference|"
-    r"for reference|important|and|but)[,:!]?\s+)+",
+    r"for reference|important|and|but|i (?:understand|appreciate|apologi[sz]e|see|know)\b[^.;:]{0,80}?,? but|"
+    r"(?:due to|given|because of) (?:the|our|these|current)[^,.;]{0,60}(?=, (?:i|we)\b))[,:!]?\s+)+",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"[^:.!?]{1,40}:\s+")

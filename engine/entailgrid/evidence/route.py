@@ -55,6 +55,9 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(content_words(text))
 
 
+_UNKNOWN = 2.5
+
+
 class Lexicon:
     """Document frequencies of stems over the segments of one trace."""
 
@@ -64,8 +67,12 @@ class Lexicon:
         self._total = len(segments)
 
     def weight(self, word: str) -> float:
-        """Smoothed inverse document frequency; a word that no source holds weighs the most."""
-        return 1.0 + math.log((1 + self._total) / (1 + self._count.get(word, 0)))
+        """Smoothed inverse document frequency; a word that no source holds weighs `_UNKNOWN`, however many segments there are."""
+        count = self._count.get(word, 0)
+        return 1.0 + math.log((1 + self._total) / (1 + count)) if count else _UNKNOWN
+
+    def known(self, words: frozenset[str]) -> frozenset[str]:
+        return frozenset(word for word in words if word in self._count)
 
     def coverage(self, claim: frozenset[str], text: frozenset[str]) -> float:
         """Share of the claim's weighted words that `text` holds, in [0, 1]; 1 where the claim has none."""
@@ -162,7 +169,7 @@ def _join(
 ) -> list[int]:
     """The best segment and, greedily, those that hold most of the claim's words which are still missing."""
     joined, missing = [order[0]], words - stems_of(segments[order[0]].text)
-    total = sum(lexicon.weight(word) for word in words) or 1.0
+    total = sum(lexicon.weight(word) for word in lexicon.known(words)) or 1.0
     length = len(segments[order[0]].text)
     while len(joined) < limits.join and missing:
         gains = [

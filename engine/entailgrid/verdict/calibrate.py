@@ -26,6 +26,8 @@ class SupportWeights:
     contradiction: float = -3.0
     structured: float = 0.5
     field_match: float = 1.3
+    value_stated: float = 0.8
+    field_denied: float = -2.5
     cosine: float = 1.2
     coverage: float = 3.2
     literals_matched: float = 1.4
@@ -46,6 +48,7 @@ class ContradictionWeights:
     contradiction: float = 4.2
     structured: float = 0.6
     field_match: float = -1.5
+    field_denied: float = 2.5
     coverage: float = 3.0
     literal_mismatch: float = 2.0
     literals_matched: float = -0.4
@@ -65,7 +68,7 @@ class Calibration:
     support: float = 0.5
     contradiction: float = 0.5
     tie: float = 0.08
-    contradiction_coverage: float = 0.45
+    contradiction_coverage: float = 0.55
     abstain_band: tuple[float, float] | None = None
     support_weights: SupportWeights = field(default_factory=SupportWeights)
     contradiction_weights: ContradictionWeights = field(default_factory=ContradictionWeights)

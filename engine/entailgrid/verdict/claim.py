@@ -94,10 +94,10 @@ Rederive = Callable[[int, int, tuple[LiteralOutcome, ...]], tuple[LiteralOutcome
 def joint_stance(stances: Sequence[Stance], calibration: Calibration, rederive: Rederive) -> tuple[Stance, Stance] | None:
     """Two sources that support a claim together, neither alone (rule 3): the second holds literals that the first lacks, or
     a value that follows from both."""
-    ranked = sorted(stances, key=lambda stance: -stance.support.support)[:6]
+    ranked = sorted(stances, key=lambda stance: -stance.support.support)[:4]
     best: tuple[float, Stance, Stance] | None = None
     for first in ranked:
-        for second in ranked:
+        for second in stances:
             if first.source == second.source:
                 continue
             merged = _merged(first, second, rederive)
@@ -121,7 +121,8 @@ def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None
         merged = rederive(first.source, second.source, merged)
     if merged == mine.literals:
         return None
-    coverage = max(mine.candidate.coverage, other.candidate.coverage)
+    low, high = sorted((mine.candidate.coverage, other.candidate.coverage))
+    coverage = min(0.9, high + low / 2)
     return replace(
         mine,
         candidate=replace(mine.candidate, coverage=coverage),
@@ -208,7 +209,7 @@ def _attributions(
         failing.append("stale_source")
     if failing:
         return failing, list(failing[1:])
-    return _passing(question, support, backing, bool(cited_support), contradicting), []
+    return _passing(question, support, bool(cited_support), contradicting), []
 
 
 def _tied(question: Question, supporting: Sequence[Stance], calibration: Calibration) -> Stance | None:
@@ -223,12 +224,12 @@ def _tied(question: Question, supporting: Sequence[Stance], calibration: Calibra
 
 
 def _passing(
-    question: Question, support: Support, backing: Sequence[Stance], cited_supports: bool, contradicting: Sequence[Stance]
+    question: Question, support: Support, cited_supports: bool, contradicting: Sequence[Stance]
 ) -> list[Attribution]:
     if support == "supported":
-        if question.ambiguous_field or (question.cited and not cited_supports and backing):
-            return ["ambiguous"]
-        return ["correct"] if question.cited else ["uncited"]
+        if not question.cited:
+            return ["uncited"]
+        return ["correct"] if cited_supports and not question.ambiguous_field else ["ambiguous"]
     if support == "contradicted" and any(stance.source in question.cited for stance in contradicting):
         return ["correct"]
     return []
@@ -264,7 +265,9 @@ def _verdict(
     if attribution in _WRONG:
         return "block", None
     if support == "supported":
-        if attribution == "ambiguous":
+        if question.ambiguous_field:
+            reasons.append("ambiguous field")
+        elif attribution == "ambiguous":
             reasons.append("ambiguous")
         if attribution == "uncited" and policy.uncited == "block":
             return "block", None

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
-from entailgrid.claims.literals import Literal, compare
+from entailgrid.claims.literals import Literal as ClaimLiteral
+from entailgrid.claims.literals import compare
 from entailgrid.evidence.route import Candidate, stems_of
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.language import stem, words
@@ -18,6 +19,8 @@ from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 
 _MAX_VALUES = 60
+_BARE_COVERAGE = 0.6
+"""Stands for the shared words of a result that is a bare value, like a calculator's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class SourceView:
 def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
     context = source_context(source)
     stems = frozenset().union(*(stems_of(segment.text) for segment in segments)) if segments else frozenset()
-    values: list[Literal] = []
+    values: list[ClaimLiteral] = []
     for segment in segments:
         if segment.fields:
             values.extend(literal for literal in literals_of(segment.text) if literal.kind not in ("identifier", "quotation"))
@@ -103,6 +106,8 @@ def weigh_premise(
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
         candidate = replace(candidate, coverage=max(candidate.coverage, 0.7))
         literals = tuple(replace(literal, weak=True) for literal in literals)
+    if not any(word.isalpha() for word in stems_of(candidate.text)):
+        candidate = replace(candidate, coverage=max(candidate.coverage, _BARE_COVERAGE))
     names = {stem(name) for name in names_in(claim)}
     here = stems_of(candidate.text) | stems_of(view.values.context)
     missing = {name for name in names if name not in here}
@@ -118,6 +123,8 @@ def weigh_premise(
         is_action_result=is_action_result,
         is_structured=any(segments[index].fields for index in candidate.segments),
         fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),
+        fields_denied=sum(denied_fields(claim, segments[index]) for index in candidate.segments),
+        values_stated=sum(stated_values(claim, segments[index]) for index in candidate.segments),
     )
     return weigh(signals, calibration)
 
@@ -154,24 +161,54 @@ def field_conflict(claim: str, candidate: Candidate, segments: Sequence[Segment]
 @lru_cache(maxsize=16384)
 def matched_fields(claim: str, segment: Segment) -> tuple[Field, ...]:
     """Fields of `segment` whose name and value the claim states: the value as a literal or word for word, the name at least by
-    half (by one word where the value is telling)."""
-    said, spoken = stems_of(claim), frozenset(words(claim))
-    values = [literal for literal in literals_of(claim) if not literal.weak]
-    found = []
-    for field in segment.fields:
-        key = stems_of(field.key)
-        shared = len(key & said) / len(key) if key else 0.0
-        if not shared:
-            continue
-        literal = any(_same_value(literal, field) for literal in values)
-        wording = frozenset(words(field.value))
-        worded = bool(wording) and wording <= spoken
-        if (literal or worded) and (shared >= 0.5 or (literal and len(field.value) > 2)):
-            found.append(field)
-    return tuple(found)
+    half (by one word where the value is telling). A yes/no field matches by the claim's polarity."""
+    return tuple(field for field in segment.fields if _states_field(claim, field) == "same")
+
+
+def denied_fields(claim: str, segment: Segment) -> int:
+    """How many yes/no fields of `segment` say the opposite of the claim."""
+    return sum(_states_field(claim, field) == "opposite" for field in segment.fields)
+
+
+def stated_values(claim: str, segment: Segment) -> int:
+    """Fields whose value of several words the claim holds although it does not name the field."""
+    spoken = frozenset(words(claim))
+    return sum(
+        len(value) > 1 and value <= spoken and _states_field(claim, field) is None
+        for field in segment.fields
+        for value in (frozenset(words(field.value)),)
+    )
+
+
+_NEGATION = re.compile(r"\b(?:no|not|none|without|never|lacks?|lacking|neither|nor|cannot)\b|n['’]t\b", re.IGNORECASE)
+_YES = frozenset(("yes", "true", "y", "on", "enabled", "included"))
+_NO = frozenset(("no", "false", "n", "off", "disabled", "none", "0"))
+
+
+@lru_cache(maxsize=65536)
+def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | None:
+    said = stems_of(claim)
+    key = stems_of(field.key)
+    shared = sum(_said(word, said) for word in key) / len(key) if key else 0.0
+    if not shared:
+        return None
+    value = field.value.lower()
+    if value in _YES | _NO and shared >= 0.5:
+        return "same" if (value in _NO) == bool(_NEGATION.search(claim)) else "opposite"
+    literal = any(_same_value(item, field) for item in literals_of(claim) if not item.weak)
+    wording = frozenset(words(field.value))
+    worded = bool(wording) and wording <= frozenset(words(claim))
+    return "same" if (literal or worded) and (shared >= 0.5 or (literal and len(value) > 2)) else None
+
+
+def _said(word: str, said: frozenset[str]) -> bool:
+    """Whether the claim uses the word, or one that grew from it ('member' and 'membership')."""
+    if word in said or len(word) < 5:
+        return word in said
+    return any(len(other) >= 5 and (word.startswith(other) or other.startswith(word)) for other in said)
 
 
 @lru_cache(maxsize=16384)
-def _same_value(literal: Literal, field: Field) -> bool:
+def _same_value(literal: ClaimLiteral, field: Field) -> bool:
     text = f"{field.key}: {field.value}"
     return compare(literal, literals_of(text), text).status == "match"

@@ -23,6 +23,8 @@ class Signals:
     is_action_result: bool = False
     is_structured: bool = False
     fields_matched: int = 0
+    fields_denied: int = 0
+    values_stated: int = 0
 
     @property
     def holds_all_literals(self) -> bool:
@@ -67,7 +69,8 @@ def _support(signals: Signals, calibration: Calibration) -> float:
     odds = weights.bias
     odds += scale * (weights.entailment * signals.entailment + weights.contradiction * signals.contradiction)
     odds += weights.cosine * signals.candidate.cosine + weights.coverage * signals.candidate.coverage
-    odds += weights.field_match * min(signals.fields_matched, 2)
+    odds += weights.field_match * min(signals.fields_matched, 2) + weights.value_stated * min(signals.values_stated, 2)
+    odds += weights.field_denied * min(signals.fields_denied, 1)
     if matched and not mismatched and not absent:
         odds += weights.literals_matched + weights.further_literal * min(matched - 1, 3)
     odds += weights.literal_mismatch * min(mismatched, 2) + weights.literal_missing * min(absent, 2)
@@ -82,7 +85,7 @@ def _contradiction(signals: Signals, calibration: Calibration) -> float:
     odds = weights.bias
     odds += scale * (weights.contradiction * signals.contradiction + weights.entailment * signals.entailment)
     odds += weights.coverage * signals.candidate.coverage + weights.field_match * min(signals.fields_matched, 2)
-    odds += weights.literal_mismatch * min(mismatched, 1)
+    odds += weights.literal_mismatch * min(mismatched, 1) + weights.field_denied * min(signals.fields_denied, 1)
     if matched and not mismatched:
         odds += weights.literals_matched * matched
     if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another:
