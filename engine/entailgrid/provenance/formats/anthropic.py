@@ -15,6 +15,7 @@ from entailgrid.provenance.formats.shape import (
     as_text,
     blocks_of,
     objects,
+    require_one,
     text_of,
     web_address,
 )
@@ -30,8 +31,9 @@ def read(document: object, conversation: Conversation) -> None:
     if not isinstance(document, dict):
         reader.messages(document, "")
         return
+    require_one(document, "messages", "content")
     conversation.system(blocks_of(document.get("system"), "system"), "system")
-    if "messages" in document:
+    if document.get("messages") is not None:
         reader.messages(document["messages"], "messages")
     else:
         reader.message(document, 0, "")

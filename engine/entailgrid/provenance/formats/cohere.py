@@ -18,6 +18,7 @@ from entailgrid.provenance.formats.shape import (
     blocks_of,
     joined_text,
     objects,
+    require_one,
     text_of,
     web_address,
 )
@@ -34,6 +35,7 @@ def read(document: object, conversation: Conversation) -> None:
     elif isinstance(document.get("text"), str):
         reader.version_1(document)
     else:
+        require_one(document, "messages", "message")
         reader.documents(document.get("documents"), "documents")
         reader.messages(document.get("messages"), "messages")
         if document.get("message") is not None:
