@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from entailgrid.errors import InvalidTrace
+from entailgrid.provenance.formats.conversation import Conversation, marker_reach
 from entailgrid.provenance.ingest import detect, traces_from
 from entailgrid.types import InputFormat, Source, Trace
 
@@ -270,6 +271,12 @@ BROKEN: list[tuple[InputFormat, Any, str, str]] = [
     ("mcp", [{"answer": "b", "sources": []}], "[0].sources", "expected no sources"),
     ("contract", {"messages": []}, "answer", "missing; it is required (and 2 more problems)"),
     ("openai", {}, "", "needs messages"),
+    ("anthropic", [{"role": "tool"}], "[0].role", 'expected user or assistant, found "tool"'),
+    ("cohere", [{"role": "bot"}], "[0].role", "expected one of system, user, assistant, tool"),
+    ("cohere", {"message": {"role": "assistant", "content": "abc", "citations": [{"start": 1, "end": 9}]}},
+     "message.citations[0]", "offsets 1..9 are not a span of the text (0..3)"),
+    ("mcp", [{"jsonrpc": "2.0", "id": True, "method": "ping"}, {"answer": "b"}], "[0].id", "found true"),
+    ("contract", {"answer": "a", "sources": [], "citations": 1}, "citations", "expected a list, found 1"),
     ("openai-responses", {"id": "r"}, "", "needs input or output"),
     ("anthropic", {"system": "s"}, "", "needs messages or content"),
     ("cohere", {"documents": []}, "", "needs messages or message"),
@@ -429,3 +436,85 @@ DETECTED: list[tuple[Any, InputFormat]] = [
 @pytest.mark.parametrize(("document", "format"), DETECTED)
 def test_telling_features(document: Any, format: InputFormat) -> None:
     assert detect(document) == format
+
+
+def test_an_answer_beside_a_trace_that_has_none() -> None:
+    (trace,) = traces_from({"sources": []}, None, default_id="t:1", answer="a")
+    assert (trace.id, trace.answer) == ("t:1", "a")
+    with pytest.raises(InvalidTrace, match=r"^answer: the trace carries an answer"):
+        traces_from({"sources": [], "answer": "b"}, None, default_id="t:1", answer="a")
+
+
+def test_system_messages_inside_conversations() -> None:
+    turns = [{"role": "system", "content": "rule"}, {"role": "tool", "tool_call_id": "c", "content": "r"}]
+    answer = {"role": "assistant", "content": "done"}
+    (chat,) = traces_from([*turns, answer], "cohere", default_id="x")
+    assert [source.id for source in chat.sources] == ["c", "system"]
+    used = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]}
+    (messages,) = traces_from([turns[0], used, answer], "anthropic", default_id="x")
+    assert [source.id for source in messages.sources] == ["c", "system"]
+    output = {"type": "function_call_output", "call_id": "c", "output": "r"}
+    (items,) = traces_from(
+        [{"role": "developer", "content": "rule"}, output, answer], "openai-responses", default_id="x"
+    )
+    assert [source.id for source in items.sources] == ["c", "system"]
+    turn = {"role": "System", "message": "rule"}
+    old = {"text": "done", "documents": [{"id": "c", "text": "r"}], "chat_history": [turn], "citations": []}
+    (version_1,) = traces_from(old, None, default_id="x")
+    assert [source.id for source in version_1.sources] == ["c", "system"]
+
+
+def test_refusals_are_answers() -> None:
+    part = {"type": "refusal", "refusal": "I will not."}
+    result = {"role": "tool", "tool_call_id": "c", "content": "r"}
+    (chat,) = traces_from([result, {"role": "assistant", "content": [part]}], "openai", default_id="x")
+    output = {"type": "function_call_output", "call_id": "c", "output": "r"}
+    (items,) = traces_from([output, {"role": "assistant", "content": [part]}], "openai-responses", default_id="x")
+    assert chat.answer == items.answer == "I will not."
+
+
+def test_addresses_match_without_trackers_fragments_and_last_slash() -> None:
+    url = "https://A.example/p/?b=1&utm_source=openai#top"
+    conversation = Conversation("x")
+    for number, address in enumerate(["https://a.example/p?b=1", "https://a.example/p?b=2", "http://[x"]):
+        conversation.result(f"r{number}", [], "", url=address)
+    assert conversation.with_url(url) == ["r0"]
+    assert conversation.with_url("http://[x") == ["r2"]
+
+
+REACHES = [
+    ("One. Two [1](u) three.", (9, 15), "Two [1](u)"),
+    ("One! 2.5 mm fell 【1】", (17, 20), "2.5 mm fell 【1】"),
+    ("- first\n- second https://u", (17, 26), "second https://u"),
+    ("一。二（注）[1]", (6, 9), "二（注）[1]"),
+    ("Plain words here.", (6, 11), "words"),
+    ("[1] opens", (0, 3), "[1]"),
+]
+
+
+@pytest.mark.parametrize(("text", "span", "expected"), REACHES)
+def test_reach_of_an_annotation(text: str, span: tuple[int, int], expected: str) -> None:
+    start, end = marker_reach(text, *span)
+    assert text[start:end] == expected
+
+
+def test_mcp_ids_used_again_before_the_result() -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": {"n": 1}}}
+    result = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "r"}]}}
+    stray = {"jsonrpc": "2.0", "id": 7, "result": {}}
+    (trace,) = traces_from([call, call, result, stray, {"answer": "a"}], None, default_id="x")
+    assert [(source.id, texts(source), source.is_error) for source in trace.sources] == [
+        ("call_1", ["No result was received for this call."], True),
+        ("call_1#2", ["r"], False),
+    ]
+
+
+def test_mcp_answers_may_carry_the_other_fields_of_a_trace() -> None:
+    closing = {
+        "id": "own",
+        "answer": "abc",
+        "question": "q",
+        "citations": [{"start": 0, "end": 3, "source_ids": ["r"]}],
+    }
+    (trace,) = traces_from([{"jsonrpc": "2.0", "method": "note"}, closing], None, default_id="x")
+    assert (trace.id, trace.question, cited(trace)) == ("own", "q", [("abc", ("r",))])

@@ -77,7 +77,7 @@ def test_any_document_gives_traces_or_is_refused(value: Any, format: InputFormat
                 check(trace)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.integers(0), st.integers(0, 3), JSON), min_size=1, max_size=3))
 def test_any_change_to_a_sample_gives_traces_or_is_refused(sample: Any, changes: list[tuple[int, int, Any]]) -> None:
     document, kind = copy.deepcopy(sample), detect(sample)

@@ -218,6 +218,12 @@ def test_answer_file(tmp_path: Path) -> None:
     assert outcome(read_traces(path, answer_file=answer), tmp_path)[0].startswith("! answer.txt: not UTF-8 text")
 
 
+def test_carriage_returns_do_not_hide_a_line_above_the_limit(tmp_path: Path) -> None:
+    line = GOOD + b"\r" * 100 + b"x\n"
+    (text, good) = read(tmp_path, "t.jsonl", line + GOOD, max_trace_bytes=len(GOOD))
+    assert (text[:23], good) == ("! t.jsonl:1: larger tha", "t:2")
+
+
 def test_lines_are_read_as_they_are_asked_for() -> None:
     stream = io.BytesIO(lines(*[json.loads(GOOD)] * 1000))
     items = read_traces("-", stdin=stream)
@@ -256,6 +262,12 @@ def test_gold_labels(tmp_path: Path, gold: Any, problem: str | None) -> None:
     with pytest.raises(InvalidTrace) as caught:
         read_gold(document)
     assert str(caught.value) == f"{path}:1: {problem}"
+
+
+def test_gold_beside_a_conversation_labels_none_of_its_answers() -> None:
+    for document in read_documents("-", stdin=io.BytesIO(lines({**CHAT, "gold": {"decision": "allow"}}))):
+        assert isinstance(document, Document)
+        assert document.gold_raw is None
 
 
 def test_a_trace_without_gold_has_no_labels() -> None:

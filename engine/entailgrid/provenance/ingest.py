@@ -104,7 +104,7 @@ def _conversation(document: object, kind: InputFormat, default_id: str, answer: 
     _READERS[kind](document, conversation)
     if answer is None:
         return conversation.traces
-    return [conversation.snapshot(conversation.id, answer, [], "")]
+    return [conversation.snapshot(conversation.id, answer, [])]
 
 
 def _detect_object(document: dict[str, Any]) -> InputFormat | None:

@@ -43,7 +43,7 @@ def read(document: object, conversation: Conversation) -> None:
 
 def _assistant(message: dict[str, Any], index: int, path: str, conversation: Conversation) -> None:
     text = _assistant_text(message, path)
-    conversation.answer(index, text, _citations(message, text, path, conversation), path)
+    conversation.answer(index, text, _citations(message, text, path, conversation))
     for call, place in objects(message.get("tool_calls"), f"{path}.tool_calls"):
         kind = "custom" if call.get("type") == "custom" else "function"
         body = as_object(call.get(kind), f"{place}.{kind}")

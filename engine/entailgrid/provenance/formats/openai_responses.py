@@ -85,7 +85,7 @@ class _Reader:
                 for start, end, ids in self._citations(notes, block["text"], place):
                     citations.append((len(answer) + start, len(answer) + end, ids))
                 answer += block["text"]
-        self.conversation.answer(self.index, answer, citations, path)
+        self.conversation.answer(self.index, answer, citations)
 
     def _citations(self, annotations: object, text: str, where: str) -> list[Citation]:
         citations = []
