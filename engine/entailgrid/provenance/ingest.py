@@ -104,7 +104,7 @@ def _conversation(document: object, kind: InputFormat, default_id: str, answer: 
     _READERS[kind](document, conversation)
     if answer is None:
         return conversation.traces
-    return [conversation.snapshot(conversation.id, answer, [], "")]
+    return [conversation.snapshot(conversation.id, answer, [])]
 
 
 def _detect_object(document: dict[str, Any]) -> InputFormat | None:
@@ -112,14 +112,14 @@ def _detect_object(document: dict[str, Any]) -> InputFormat | None:
         return "mcp"
     if "sources" in document:
         return "contract"
-    if document.get("object") == "response" or isinstance(document.get("output"), list) or "input" in document:
+    if document.get("object") == "response" or any(isinstance(document.get(key), list) for key in ("output", "input")):
         return "openai-responses"
-    if isinstance(document.get("message"), dict) or "chat_history" in document or "documents" in document:
+    if isinstance(document.get("message"), dict):
         return "cohere"
-    if isinstance(document.get("text"), str) and "citations" in document:
+    if isinstance(document.get("text"), str) and ("citations" in document or "chat_history" in document):
         return "cohere"
     if isinstance(document.get("messages"), list):
-        found = _detect_list(document["messages"])
+        found = "cohere" if isinstance(document.get("documents"), list) else _detect_list(document["messages"])
         return "anthropic" if found == "openai" and "system" in document else found
     if document.get("role") == "assistant" and isinstance(document.get("content"), list):
         return "anthropic"

@@ -22,6 +22,7 @@ _Place = tuple[Any, "str | int"] | None
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]{0,60}")
 _TIME_FIELD = re.compile(r"answered_at|sources\[\d+\]\.fetched_at")
 _QUOTED_LENGTH = 40
+_PATH_LENGTH = 200
 
 
 class _Repeated(dict[str, Any]):
@@ -94,12 +95,12 @@ def render(place: _Place) -> str:
     while place is not None:
         place, key = place
         parts.append(_step(key))
-    return "".join(reversed(parts)).removeprefix(".")
+    return _shorten("".join(reversed(parts)).removeprefix("."))
 
 
 def join_path(parts: list[str | int]) -> str:
     """Keys and indices, outermost first, as text."""
-    return "".join(map(_step, parts)).removeprefix(".")
+    return _shorten("".join(map(_step, parts)).removeprefix("."))
 
 
 def quote(text: str) -> str:
@@ -195,7 +196,7 @@ def _describe_syntax(error: json.JSONDecodeError, text: str) -> str:
         return f"more than one JSON document (from {_position(error)}); one a line goes in a .jsonl file"
     ended = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     cut = "; the text ends early, is it truncated?" if ended else ""
-    return f"not JSON: {error.msg} at {_position(error)}{cut}"
+    return f"not JSON: {error.msg.removesuffix(' at')} at {_position(error)}{cut}"
 
 
 def _position(error: json.JSONDecodeError) -> str:
@@ -209,8 +210,8 @@ def _step(key: str | int) -> str:
 
 
 def _too_deep(where: str) -> InvalidTrace:
-    return InvalidTrace(f"nested more than {MAX_DEPTH} levels deep", _shorten(where))
+    return InvalidTrace(f"nested more than {MAX_DEPTH} levels deep", where)
 
 
 def _shorten(where: str) -> str:
-    return where if len(where) <= 200 else where[:199] + "…"
+    return where if len(where) <= _PATH_LENGTH else where[: _PATH_LENGTH - 1] + "…"

@@ -7,7 +7,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 from entailgrid.errors import InvalidTrace
 from entailgrid.provenance.json_text import too_large
@@ -16,33 +16,26 @@ _CHUNK = 64 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-class Chained(io.RawIOBase):
-    """Bytes already read, then the rest of their stream."""
+class LineStream(Protocol):
+    """Anything that gives its lines, at most `size` bytes at a time."""
+
+    def readline(self, size: int, /) -> bytes: ...
+
+
+class Chained:
+    """Lines of bytes already read, then of the rest of their stream."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._parts = [io.BytesIO(head), rest]
 
-    def readable(self) -> bool:
-        return True
-
-    def readline(self, size: int | None = -1, /) -> bytes:
+    def readline(self, size: int, /) -> bytes:
         line = b""
-        limit = -1 if size is None else size
         while self._parts:
-            line += self._parts[0].readline(limit - len(line) if limit >= 0 else -1)
-            if line.endswith(b"\n") or len(line) == limit:
+            line += self._parts[0].readline(size - len(line))
+            if line.endswith(b"\n") or len(line) == size:
                 break
             self._parts.pop(0)
         return line
-
-    def read(self, size: int = -1, /) -> bytes:
-        data = b""
-        while self._parts:
-            data += self._parts[0].read(size - len(data) if size >= 0 else -1)
-            if len(data) == size:
-                break
-            self._parts.pop(0)
-        return data
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -65,7 +58,7 @@ def read_all(stream: BinaryIO, limit: int) -> bytes:
     return data
 
 
-def numbered_lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | InvalidTrace]]:
+def numbered_lines(stream: LineStream, limit: int) -> Iterator[tuple[int, bytes | InvalidTrace]]:
     """The lines that are not blank, without their end, with their number from 1; one above `limit` is its refusal."""
     number, longest = 0, limit + len(_BOM) + len(b"\r\n") + 1
     while raw := stream.readline(longest):
@@ -80,7 +73,7 @@ def numbered_lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | 
             yield number, line
 
 
-def skip_line(stream: BinaryIO, raw: bytes) -> None:
+def skip_line(stream: LineStream, raw: bytes) -> None:
     """Read past the rest of a line that began with `raw`."""
     while raw and not raw.endswith(b"\n"):
         raw = stream.readline(_CHUNK)

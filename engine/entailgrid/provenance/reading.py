@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from entailgrid.errors import InvalidTrace
 from entailgrid.provenance.ingest import detect, traces_from
 from entailgrid.provenance.json_text import MAX_TRACE_BYTES, decode, load_json, too_large
-from entailgrid.provenance.lines import Chained, numbered_lines, open_bytes, read_all, reason
+from entailgrid.provenance.lines import Chained, LineStream, numbered_lines, open_bytes, read_all, reason
 from entailgrid.provenance.validation import validate
 from entailgrid.types import Gold, InputFormat, Trace
 
@@ -153,9 +153,9 @@ class _Reader:
             else:
                 yield from self._document(document, None)
                 return
-        yield from self._lines(cast(BinaryIO, Chained(head, stream)))
+        yield from self._lines(Chained(head, stream))
 
-    def _lines(self, stream: BinaryIO) -> Iterator[Document | InvalidTrace]:
+    def _lines(self, stream: LineStream) -> Iterator[Document | InvalidTrace]:
         lines = numbered_lines(stream, self.limit)
         kind = self.format
         for number, line in lines:

@@ -15,6 +15,7 @@ from entailgrid.provenance.formats.shape import (
     as_text,
     blocks_of,
     objects,
+    require_one,
     text_of,
     web_address,
 )
@@ -30,8 +31,9 @@ def read(document: object, conversation: Conversation) -> None:
     if not isinstance(document, dict):
         reader.messages(document, "")
         return
+    require_one(document, "messages", "content")
     conversation.system(blocks_of(document.get("system"), "system"), "system")
-    if "messages" in document:
+    if document.get("messages") is not None:
         reader.messages(document["messages"], "messages")
     else:
         reader.message(document, 0, "")
@@ -58,7 +60,7 @@ class _Reader:
         if role == "user":
             self._user(content, place, path)
         elif role == "assistant":
-            self._assistant(content, index, place, path)
+            self._assistant(content, index, place)
         elif role == "system":
             self.conversation.system(content, path)
         else:
@@ -79,7 +81,7 @@ class _Reader:
         if own or not content:
             self.conversation.user(own, path)
 
-    def _assistant(self, content: list[dict[str, Any]], index: int, where: str, path: str) -> None:
+    def _assistant(self, content: list[dict[str, Any]], index: int, where: str) -> None:
         """The answer is the text after the conversation's first result; a blank line stands for calls in between."""
         answer, citations, apart = "", list[Citation](), False
         for number, block in enumerate(content):
@@ -98,7 +100,7 @@ class _Reader:
             elif block["type"].endswith("tool_result"):
                 self._tool_result(block, place)
                 apart = True
-        self.conversation.answer(index, answer, citations, path)
+        self.conversation.answer(index, answer, citations)
 
     def _cited(self, citations: object, where: str) -> list[str]:
         """Ids of the cited sources; one that is not in the conversation keeps a name, so that it shows as phantom."""

@@ -18,6 +18,7 @@ from entailgrid.provenance.formats.shape import (
     blocks_of,
     joined_text,
     objects,
+    require_one,
     text_of,
     web_address,
 )
@@ -34,6 +35,7 @@ def read(document: object, conversation: Conversation) -> None:
     elif isinstance(document.get("text"), str):
         reader.version_1(document)
     else:
+        require_one(document, "messages", "message")
         reader.documents(document.get("documents"), "documents")
         reader.messages(document.get("messages"), "messages")
         if document.get("message") is not None:
@@ -85,19 +87,20 @@ class _Reader:
         self._tool_results(document.get("tool_results"), "tool_results")
         for turn, path in turns:
             content = blocks_of(turn.get("message"), f"{path}.message")
-            if turn.get("role") == "USER":
+            role = str(turn.get("role")).upper()
+            if role == "USER":
                 self.conversation.user(content, path)
-            elif turn.get("role") == "SYSTEM":
+            elif role == "SYSTEM":
                 self.conversation.system(content, path)
         citations = self._citations(document.get("citations"), document["text"], [0], "citations")
-        self.conversation.answer(len(turns), document["text"], citations, "text")
+        self.conversation.answer(len(turns), document["text"], citations)
 
     def _assistant(self, message: dict[str, Any], index: int, path: str) -> None:
         blocks = blocks_of(message.get("content"), f"{path}.content")
         text = joined_text(blocks, "")
         offsets = [len(joined_text(blocks[:number], "")) for number in range(len(blocks))]
         citations = self._citations(message.get("citations"), text, offsets, f"{path}.citations")
-        self.conversation.answer(index, text, citations, path)
+        self.conversation.answer(index, text, citations)
         for call, place in objects(message.get("tool_calls"), f"{path}.tool_calls"):
             body = as_object(call.get("function"), f"{place}.function")
             self.conversation.call(

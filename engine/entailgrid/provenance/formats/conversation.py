@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from entailgrid.errors import InvalidTrace
 from entailgrid.provenance.formats.shape import joined_text, web_address
 from entailgrid.provenance.json_text import parse_arguments
 from entailgrid.provenance.validation import validate
@@ -123,18 +122,13 @@ class Conversation:
         """The sources so far, in the order of the contract."""
         return tuple(entry.build() for entry in (*self.results, *self._users, *self._system))
 
-    def answer(self, index: int, text: str, citations: list[Citation], where: str) -> None:
+    def answer(self, index: int, text: str, citations: list[Citation]) -> None:
         """Record assistant text; it is an answer if it is not blank and there is a result before it."""
         if self.results and text.strip():
-            self.traces.append(self.snapshot(f"{self.id}/{index}", text, citations, where))
+            self.traces.append(self.snapshot(f"{self.id}/{index}", text, citations))
 
-    def snapshot(self, id: str, text: str, citations: list[Citation], where: str) -> Trace:
-        """The trace of an answer given now."""
-        for start, end, _ in citations:
-            if not 0 <= start < end <= len(text):
-                raise InvalidTrace(
-                    f"citation offsets {start}..{end} are not a span of the text (0..{len(text)})", where
-                )
+    def snapshot(self, id: str, text: str, citations: list[Citation]) -> Trace:
+        """The trace of an answer given now; every citation is a span of `text` already."""
         explicit = tuple(ExplicitCitation(start=start, end=end, source_ids=tuple(ids)) for start, end, ids in citations)
         sources = self.sources()
         return Trace(id=id, question=self.question, answer=text, sources=sources, citations=explicit)

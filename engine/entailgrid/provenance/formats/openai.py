@@ -13,6 +13,7 @@ from entailgrid.provenance.formats.shape import (
     blocks_of,
     joined_text,
     objects,
+    require_one,
     text_of,
 )
 from entailgrid.provenance.json_text import describe
@@ -22,7 +23,10 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 def read(document: object, conversation: Conversation) -> None:
     """Read `{"messages": [...]}` or a bare list of messages into `conversation`."""
-    messages, where = (document.get("messages"), "messages") if isinstance(document, dict) else (document, "")
+    messages, where = document, ""
+    if isinstance(document, dict):
+        require_one(document, "messages")
+        messages, where = document["messages"], "messages"
     for index, (message, path) in enumerate(objects(messages, where)):
         role = message.get("role")
         if role in ("system", "developer"):
@@ -39,7 +43,7 @@ def read(document: object, conversation: Conversation) -> None:
 
 def _assistant(message: dict[str, Any], index: int, path: str, conversation: Conversation) -> None:
     text = _assistant_text(message, path)
-    conversation.answer(index, text, _citations(message, text, path, conversation), path)
+    conversation.answer(index, text, _citations(message, text, path, conversation))
     for call, place in objects(message.get("tool_calls"), f"{path}.tool_calls"):
         kind = "custom" if call.get("type") == "custom" else "function"
         body = as_object(call.get(kind), f"{place}.{kind}")

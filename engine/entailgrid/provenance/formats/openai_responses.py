@@ -10,7 +10,7 @@ from typing import Any
 
 from entailgrid.provenance.formats.conversation import NO_RESULT, Citation, Conversation, Entry, sentence_start
 from entailgrid.provenance.formats.openai import annotated_span
-from entailgrid.provenance.formats.shape import as_index, as_text, blocks_of, objects, text_of
+from entailgrid.provenance.formats.shape import as_index, as_text, blocks_of, objects, require_one, text_of
 
 _TEXT_TYPES = ("input_text", "output_text", "text")
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -26,6 +26,7 @@ def read(document: object, conversation: Conversation) -> None:
     if not isinstance(document, dict):
         reader.items(document, "")
         return
+    require_one(document, "input", "output")
     conversation.system(blocks_of(document.get("instructions"), "instructions", _TEXT_TYPES), "instructions")
     if isinstance(document.get("input"), str):
         conversation.user(blocks_of(document["input"], "input"), "input")
@@ -46,7 +47,7 @@ class _Reader:
 
     def items(self, items: object, where: str) -> None:
         for item, path in objects(items, where):
-            kind = item.get("type") or ("message" if "role" in item else "")
+            kind = as_text(item.get("type") or ("message" if "role" in item else ""), f"{path}.type")
             if kind == "message":
                 self._message(item, path)
             elif kind in _CALLS:
@@ -58,7 +59,7 @@ class _Reader:
                 self._search(kind.removesuffix("_call"), item, path)
             elif kind == "code_interpreter_call":
                 self._interpreter(item, path)
-            elif isinstance(kind, str) and kind.endswith("_call_output"):
+            elif kind.endswith("_call_output"):
                 self._output(item, path)
             self.index += 1
 
@@ -84,7 +85,7 @@ class _Reader:
                 for start, end, ids in self._citations(notes, block["text"], place):
                     citations.append((len(answer) + start, len(answer) + end, ids))
                 answer += block["text"]
-        self.conversation.answer(self.index, answer, citations, path)
+        self.conversation.answer(self.index, answer, citations)
 
     def _citations(self, annotations: object, text: str, where: str) -> list[Citation]:
         citations = []

@@ -38,6 +38,12 @@ def text_of(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def require_one(document: dict[str, Any], *keys: str) -> None:
+    """Refuse an object that has none of `keys`."""
+    if all(document.get(key) is None for key in keys):
+        raise InvalidTrace(f"needs {' or '.join(keys)}")
+
+
 def objects(value: object, where: str) -> Iterator[tuple[dict[str, Any], str]]:
     """The objects of a list with their paths; a missing list has none."""
     for index, item in enumerate(as_list([] if value is None else value, where)):
