@@ -34,7 +34,9 @@ _ENDING = re.compile(
     r"(?i:\b(?:ending|ends) (?:in|with) |\blast (?:four|4)(?: digits)?:? |[x*•]{2,12}[ -]?)(?P<digits>\d{3,8})(?!\w)"
 )
 _LONG_DIGITS = re.compile(r"(?<![\w.,])\d{41,}(?![\w.,]*\d)")
-_TOKEN = re.compile(r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)(?=[A-Za-z_-]*[0-9]|[A-Z]+_)[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)(?<!\d[.,])(?=[A-Za-z_-]*[0-9]|[A-Z]+_)[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*"
+)
 _AIRPORT = re.compile(
     r"\((?P<a>[A-Z]{3})\)|(?<!\w)(?P<b>[A-Z]{3})(?: to | ?(?:→|->|–|-) ?)(?P<c>[A-Z]{3})(?!\w)|\"(?P<d>[A-Z]{3})\""
 )

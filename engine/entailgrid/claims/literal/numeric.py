@@ -69,7 +69,7 @@ def _to_bare_number(claim: Literal, known: Literal) -> Relation:
     if claim.kind == "amount":
         if claim.figures and claim.figures != claim.measures:
             equal = equal or agrees(claim, claim.measures, known, known.figures)
-        return Relation.LOOSE if equal else Relation.FAR
+        return Relation.LOOSE if equal else Relation.DIFFERENT if known.key else Relation.FAR
     if claim.kind == "percentage":
         return _to_rate(claim, known, equal)
     if claim.kind == "duration" and known.key and _TIME_KEY.search(known.key):
