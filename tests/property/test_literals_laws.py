@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ FRAGMENTS = st.sampled_from(
     ]
 )  # fmt: skip
 TEXTS = st.lists(FRAGMENTS | st.text(max_size=8), max_size=12).map(" ".join) | st.text(max_size=200)
+DATES = st.dates(date(1000, 1, 1), date(2999, 12, 31))
 AMOUNTS = st.decimals(min_value=0, max_value=10**12, places=2, allow_nan=False, allow_infinity=False)
 
 
@@ -27,7 +29,7 @@ def _flatten(text: str) -> list[str]:
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_offsets_are_exact_ordered_and_disjoint(text: str) -> None:
     position = 0
     for literal in extract(text):
@@ -40,7 +42,7 @@ def test_offsets_are_exact_ordered_and_disjoint(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_a_text_supports_its_own_literals(text: str) -> None:
     literals = extract(text)
     for literal in literals:
@@ -48,7 +50,7 @@ def test_a_text_supports_its_own_literals(text: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_comparing_and_deriving_never_raise(claim: str, premise: str) -> None:
     known = extract(premise)
     for literal in extract(claim):
@@ -68,7 +70,7 @@ def _formats(value: Decimal) -> list[str]:
 
 
 @given(AMOUNTS, st.integers(0, 4), st.integers(0, 4), st.sampled_from(["${}", "USD {}", "{} dollars", "{}"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_formats_of_one_amount_match(value: Decimal, left: int, right: int, frame: str) -> None:
     claim, premise = f"It costs {frame.format(_formats(value)[left])}.", f'"cost": {_formats(value)[right]}'
     (literal,) = extract(claim)
@@ -76,7 +78,7 @@ def test_formats_of_one_amount_match(value: Decimal, left: int, right: int, fram
 
 
 @given(AMOUNTS, AMOUNTS, st.integers(0, 4), st.integers(0, 4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_different_amounts_mismatch(one: Decimal, other: Decimal, left: int, right: int) -> None:
     claim, premise = f"It costs ${_formats(one)[left]}.", f'"cost": {_formats(other)[right]}'
     (literal,) = extract(claim)
@@ -84,7 +86,7 @@ def test_different_amounts_mismatch(one: Decimal, other: Decimal, left: int, rig
 
 
 @given(st.integers(1, 9999), st.integers(1, 9999), st.sampled_from(["mg", "km", "hours", "days", "GB", "%", "months"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_integers_with_a_unit_match_exactly_when_equal(one: int, other: int, unit: str) -> None:
     premise = f"The value is {other} {unit}."
     (literal,) = extract(f"It is {one:,} {unit}.")
@@ -94,17 +96,15 @@ def test_integers_with_a_unit_match_exactly_when_equal(one: int, other: int, uni
     assert (compare(literal, (known,), premise).status == "match") == (one == other or ambiguous)
 
 
-@given(st.dates(), st.dates())
-@settings(max_examples=200, deadline=None)
-def test_dates_match_exactly_when_equal(one, other) -> None:  # type: ignore[no-untyped-def]
+@given(DATES, DATES)
+@settings(max_examples=150, deadline=None)
+def test_dates_match_exactly_when_equal(one: date, other: date) -> None:
     premise = f'"date": "{other:%Y-%m-%d}"'
     claims = [
         f"on {one:%B} {one.day}, {one.year}",
         f"on {one.day} {one:%b} {one.year}",
         f"am {one.day}.{one.month}.{one.year}",
     ]
-    if one.year < 1000 or other.year < 1000:
-        return
     for claim in claims[:2]:
         (literal,) = extract(claim)
         assert (compare(literal, extract(premise), premise).status == "match") == (one == other)

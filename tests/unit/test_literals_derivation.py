@@ -39,7 +39,7 @@ def _derive(claim: str, premise: str, lists: tuple[int, ...] = (), text: str = "
         ("The stay is 4 days.", '{"from": "2024-02-27", "to": "2024-03-02"}', (), "2024-03-02 - 2024-02-27 = 4 days"),
         ("In all it takes 3 hours.", "The first leg takes 2 hours, the second 1 hour.", (), "7200 + 3600 = 10800"),
         ("$101 + $108 = $209", MANY, (), "101 + 108 = 209"),
-        ("The total dose is 1 g.", "500 mg in the morning and 500 mg at night", (), "0.500 + 0.500 = 1"),
+        ("The total dose is 1 g.", "500 mg in the morning and 500 mg at night", (), "0.5 + 0.5 = 1"),
     ],
 )  # fmt: skip
 def test_is_recomputed(claim: str, premise: str, lists: tuple[int, ...], expression: str) -> None:
@@ -47,7 +47,7 @@ def test_is_recomputed(claim: str, premise: str, lists: tuple[int, ...], express
     texts = [item.text for item in numbers]
     found = next((hit for text in texts if (hit := _derive(claim, premise, lists, text)) is not None), None)
     assert found is not None
-    assert found.expression.replace("0.5 + 0.5", "0.500 + 0.500") == expression
+    assert found.expression == expression
 
 
 @pytest.mark.parametrize(

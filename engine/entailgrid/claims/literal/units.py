@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from entailgrid.claims.literal import currencies
-from entailgrid.claims.literal.numerals import CONTEXT, SCALE_WORDS
+from entailgrid.claims.literal.numerals import CONTEXT, LETTERS, SCALE_WORDS
 from entailgrid.types import LiteralKind
 
 
@@ -208,7 +208,7 @@ def _alternation(names: Iterable[str]) -> str:
 
 
 _GAP = r"(?:[ \t\u00a0\u2009\u202f]{0,4}|-)"
-_END = r"(?![A-Za-z0-9])"
+_END = rf"(?![{LETTERS}])"
 _WORD_UNIT = re.compile(rf"{_GAP}({_alternation(_WORDS)})s?{_END}", re.IGNORECASE)
 _SIGN_UNIT = re.compile(rf"{_GAP}({_alternation(_SIGNS)}){_END}")
 _COMPOUND = re.compile(
