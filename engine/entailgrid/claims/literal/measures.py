@@ -42,9 +42,8 @@ _JOIN = re.compile(
 _AND = re.compile(r" {1,2}and {1,2}")
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |around )?$", re.IGNORECASE)
 _CHAIN = re.compile(r",? ?(?:and |& )?")
-_KEY = re.compile(
-    r"([A-Za-z_][\w .()/%€$£&'-]{0,47}?)[\"'”]?(?:[ \t]{0,2}[:=]|[ ](?:is|are|was|were)[ ])[ \t]{0,4}[\"'\[(]{0,2}$"
-)
+_IS = re.compile(r" (?:is|are|was|were) {1,2}$")
+_NOT_NAME = re.compile(r"[^\w .()/%€$£&'-]")
 _NOUN_FOLLOWS = re.compile(r"[ \u00a0]{1,2}(?!(?:and|or|to|is|are|was|were|in|on|at|for|from|per|by|of|with)\b)[a-z]")
 
 
@@ -226,5 +225,11 @@ def key_before(text: str, position: int) -> str:
     """The field name or label that ends right before `position` ("refund_window": 30 -> refund_window), or ""."""
     window = text[max(0, position - 64) : position]
     line = window[max(window.rfind(mark) for mark in "\n{,;|") + 1 :]
-    match = _KEY.search(line)
-    return match[1].strip() if match else ""
+    head = line.rstrip(" \t\"'[(")
+    if head.endswith((":", "=")):
+        head = head[:-1]
+    elif match := _IS.search(line):
+        head = line[: match.start()]
+    else:
+        return ""
+    return _NOT_NAME.split(head.rstrip(" \t\"'”"))[-1].lstrip(" .()/%€$£&'-0123456789").rstrip()
