@@ -72,6 +72,7 @@ _ACRONYMS = frozenset(
     ]
 )
 _ORDINAL = compile_ascii(r"\d+(?:st|nd|rd|th)|\d+[xX]|\d+[eE]\d{1,3}")
+_SEAT = compile_ascii(r"\d{1,3}[A-H]")
 _PREFIXES = frozenset(
     [
         "mid",
@@ -161,6 +162,8 @@ def is_identifier(token: str) -> bool:
         return token.isupper() and "_" in token.strip("_")
     if digits == len(token) or _ORDINAL.fullmatch(token):
         return False
+    if _SEAT.fullmatch(token):
+        return True
     pieces = re.split(r"[-_]", token)
     first = re.match(r"\d+", token)
     if first and (_is_measure(token, first.end()) or all(piece.isdigit() for piece in pieces)):
@@ -178,12 +181,12 @@ def _is_measure(token: str, position: int) -> bool:
 
 
 def shape(name: str) -> str:
-    """What an identifier looks like: runs of letters as A, of digits as 9, marks kept; unmarked codes by their length."""
+    """What an identifier looks like: codes of six or more by length, shorter ones and those with marks by their pattern."""
     if name.isdigit():
         return f"9x{len(name)}"
     if "@" in name:
         return "@"
-    words = [word for word in re.split(r"[-_. ]", name) if word]
-    if len(words) == 1:
-        return "A" * len(name) if name.isalpha() else f"mixed{len(name)}"
-    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", name))
+    pattern = re.sub(r"\d", "9", re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", name)))
+    if len([word for word in re.split(r"[-_. ]", name) if word]) > 1:
+        return re.sub(r"9+", "9", re.sub(r"a+|A+", "A", pattern))
+    return f"mixed{len(name)}" if len(name) >= 6 and not name.isalpha() else pattern

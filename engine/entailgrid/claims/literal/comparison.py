@@ -9,7 +9,7 @@ from decimal import Decimal
 from entailgrid.claims.literal.codes import shape
 from entailgrid.claims.literal.model import Check, Clock, Day, Literal, Measure
 from entailgrid.claims.literal.numerals import LETTERS
-from entailgrid.claims.literal.numeric import Relation, relate_measures
+from entailgrid.claims.literal.numeric import Relation, is_year, relate_measures
 from entailgrid.types import LiteralStatus
 
 _QUOTES = str.maketrans("“”„«»‘’‚`_*\u00a0\u202f\u2009", '"""""\'\'\'\'      '[:14])
@@ -26,7 +26,8 @@ def compare(claim: Literal, premise: Sequence[Literal], premise_text: str) -> Ch
     """
     candidates = _flatten(premise)
     if claim.kind == "quotation":
-        return Check(claim, "match" if _is_quoted(claim.name, premise_text) else "mismatch")
+        missing: LiteralStatus = "cannot_check" if _is_title(claim.name) else "mismatch"
+        return Check(claim, "match" if _is_quoted(claim.name, premise_text) else missing)
     if claim.kind == "identifier":
         return _compare_identifier(claim, candidates, premise_text)
     best, found = Relation.NONE, None
@@ -76,7 +77,10 @@ def _relate_number_to_other(claim: Literal, literal: Literal) -> Relation:
     if claim.kind != "number":
         return Relation.NONE
     if literal.kind == "date":
-        return Relation.LOOSE if _same_year(claim.measures, literal.days) else Relation.NONE
+        if _same_year(claim.measures, literal.days):
+            return Relation.LOOSE
+        dated = is_year(claim) and any(day.year is not None for day in literal.days)
+        return Relation.DIFFERENT if dated else Relation.NONE
     if literal.kind == "version":
         return Relation.LOOSE if literal.name == claim.text else Relation.NONE
     if literal.kind == "identifier" and len(claim.text) >= 4:
@@ -217,7 +221,7 @@ def _is_alike(claim: Literal, literal: Literal) -> bool:
         return claim.name.isdigit() and literal.text.isdigit() and len(literal.text) == len(claim.name) >= 4
     if literal.kind != "identifier" or literal.unit != claim.unit:
         return literal.kind == "identifier" and claim.unit == "suffix" and len(claim.name) == len(literal.name)
-    if shape(literal.name) == shape(claim.name):
+    if shape(literal.text) == shape(claim.text):
         return True
     return claim.name.isdigit() and any(
         piece.isdigit() and len(piece) == len(claim.name) for piece in _MARKS.split(literal.name)
@@ -228,6 +232,11 @@ def _common_prefix(left: str, right: str) -> int:
     return next(
         (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
     )
+
+
+def _is_title(quotation: str) -> bool:
+    """Whether every longer word is capitalised: the name of a work rather than words that somebody said."""
+    return all(not word[0].islower() for word in re.findall(r"[^\W\d_]{4,}", quotation))
 
 
 def _is_quoted(quotation: str, premise_text: str) -> bool:

@@ -22,6 +22,7 @@ _ISO = compile_ascii(
     r"(?<![\w])P(?=\d|T\d)(?:(?P<Y>\d{1,6})Y)?(?:(?P<M>\d{1,6})M)?(?:(?P<W>\d{1,6})W)?(?:(?P<D>\d{1,6})D)?"
     r"(?:T(?:(?P<h>\d{1,6})H)?(?:(?P<m>\d{1,6})M)?(?:(?P<s>\d{1,9})S)?)?(?!\w)"
 )
+_PLAYING = compile_ascii(r"(?<![\w:.,])(?P<m>\d{2,3}):(?P<s>[0-5]\d)(?![\w:]|[.,]\d)")
 _CUES: tuple[tuple[Bound, str], ...] = (
     ("about", r"about|approximately|approx\.?|around|roughly|circa|ca\.|c\.|nearly|almost|close to|some|an estimated|estimated|~|≈"),
     ("over", r"over|more than|greater than|above|exceeding|exceeds?|at least|a minimum of|minimum of|min\.?|no less than|no fewer than|"
@@ -39,6 +40,7 @@ _ABOUT_TAIL = re.compile(r" or so\b| approximately\b", re.IGNORECASE)
 _JOIN = re.compile(
     r"[ \u00a0]?(?:-|–|—|−|\.\.\.?)[ \u00a0]?|[ \u00a0]{1,2}(?:to|through|up to|till|until)[ \u00a0]{1,2}"
 )
+_YEARS = re.compile(r"(?:19|20)\d\d[-–]\d\d")
 _AND = re.compile(r" {1,2}and {1,2}")
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |around )?$", re.IGNORECASE)
 _CHAIN = re.compile(r",? ?(?:and |& )?")
@@ -60,11 +62,14 @@ class _Term:
 
 
 def find_durations(text: str) -> Iterator[Literal]:
-    """Durations written as one token: "2h 30m", "P30D", "PT2H"."""
+    """Durations written as one token: "2h 30m", "P30D", "PT2H", and "40:58", which is no time of day."""
     for match in _COMPACT.finditer(text):
         parts = [(int(match[name]), size) for name, size in _COMPACT_UNITS if match[name]]
         if len(parts) > 1:
             yield _duration(text, match, Decimal(sum(count * size for count, size in parts)), "time")
+    for match in _PLAYING.finditer(text):
+        if int(match["m"]) > 24:
+            yield _duration(text, match, Decimal(int(match["m"]) * 60 + int(match["s"])), "time")
     for match in _ISO.finditer(text):
         group = {name: int(value or 0) for name, value in match.groupdict().items()}
         months = group["Y"] * 12 + group["M"]
@@ -152,6 +157,8 @@ def _range(text: str, low: _Term, high: _Term) -> Literal | None:
         _AND.fullmatch(between) and _BETWEEN.search(text[max(0, low.start - 24) : low.start])
     ):
         return None
+    if _YEARS.fullmatch(text[low.start : high.end]):
+        figures_high = (Decimal(text[low.start : low.start + 2] + text[high.start : high.end]),)
     unit = high.unit or low.unit
     if low.unit is not None and unit is not None and (low.unit.kind, low.unit.dimension) != (unit.kind, unit.dimension):
         return None
@@ -191,8 +198,9 @@ def _chain(text: str, terms: list[_Term], index: int) -> tuple[Literal, int]:
     measures = tuple(Measure(value, value) for value in total)
     literal = _literal(text, first.start, last.end, first.unit, figures if used == 1 else (), measures)
     atom = first.atom
-    weak = atom.is_ordinal or (atom.is_word and first.unit is None and not first.scale and first.figures[0] <= 10)
-    return replace(literal, weak=weak), used
+    small = first.unit is None and not first.scale and first.figures[0] <= 10
+    unit = "ordinal" if atom.is_ordinal else literal.unit
+    return replace(literal, weak=small and (atom.is_word or atom.is_ordinal), unit=unit), used
 
 
 def _base(unit: Unit | None, figure: Decimal) -> Decimal:

@@ -245,21 +245,20 @@ def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
 
 
 def unit_of_key(key: str) -> Unit | None:
-    """The unit that a field name states last: `refund_window_days`, `ttlSeconds`, `Weight (kg)`, `price_usd`.
+    """The unit that a field name states last: `refund_window_days`, `ttlSeconds`, `Weight (kg)`; a currency anywhere.
 
     A duration must be in the plural or `ms`: `year`, `month`, `min` are more often a date's part or a minimum.
     """
     words = _KEY_WORD.findall(re.sub(r"([a-z])([A-Z])", r"\1 \2", key))
-    for word in reversed(words[-2:]):
-        unit = _unit_named(word)
-        if unit is not None:
-            return unit
+    if words and (unit := _unit_named(words[-1])) is not None:
+        return unit
+    code = next((word.upper() for word in words if word.upper() in currencies.CODES), None)
+    if code is not None:
+        return Unit("amount", code)
     return _PERCENT if key.rstrip(" )").endswith("%") else None
 
 
 def _unit_named(word: str) -> Unit | None:
-    if word.upper() in currencies.CODES:
-        return Unit("amount", word.upper())
     if word in currencies.SYMBOLS:
         return Unit("amount", currencies.SYMBOLS[word])
     low = word.lower()
