@@ -12,10 +12,14 @@ from entailgrid.claims.literals import compare, derive, extract
 
 FRAGMENTS = st.sampled_from(
     [
-        "$1,200.00", "30-day", "May 20, 2024", "2024-05-20T14:03:11Z", "07:00 PM EST", "HAT069", "credit_card_4421486", "v1.2.3",
-        "5 to 7 business days", "12.5%", "500 mg", "98.6°F", '"refund within 30 days"', "“a b c 5 km”", "[1]", "**", "\n1. ", "`",
-        "twenty-three", "1.2M", "about", "ending in 7447", "#12345", "Q3 2024", "½", "1/2", "-5", "(JFK)", "£50", "P30D", "2h 30m",
-        "mia@example.com", "http://x.y/1", "{", "}", '"key": ', "total", "и", "中文", "🙂", "\u200d", "é", "٣٤", "\ud7ff", "\x00",
+        "$1,200.00", "30-day", "May 20, 2024", "2024-05-20T14:03:11Z", "07:00 PM EST", "HAT069", "credit_card_4421486",
+        "v1.2.3",
+        "5 to 7 business days", "12.5%", "500 mg", "98.6°F", '"refund within 30 days"', "“a b c 5 km”", "[1]", "**",
+        "\n1. ", "`",
+        "twenty-three", "1.2M", "about", "ending in 7447", "#12345", "Q3 2024", "½", "1/2", "-5", "(JFK)", "£50",
+        "P30D", "2h 30m",
+        "mia@example.com", "http://x.y/1", "{", "}", '"key": ', "total", "и", "中文", "🙂", "\u200d", "é", "٣٤",
+        "\ud7ff", "\x00",
         "1 hour and 30 minutes", "between 3 and 5", ",", ".", " ", ":", "1e999", "9" * 45, "0.1e-300",
     ]
 )  # fmt: skip

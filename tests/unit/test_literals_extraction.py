@@ -90,8 +90,10 @@ def test_bounds(text: str, bound: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "1", " ", "1,", "1.1", "a-", "1-", '"', "“a ", "$", "one ", "[1", "(1)", "1 ", "12:", "a_1", "#1", "x", "1/", "+1 ",
-        "@a.", "1 h ", "\n", "1h", "between 1 and ", "May 1 ", "1 to ", "P1", "v1.", '{"a": ', "May ", "…", "1 hundred ",
+        "1", " ", "1,", "1.1", "a-", "1-", '"', "“a ", "$", "one ", "[1", "(1)", "1 ", "12:", "a_1", "#1", "x",
+        "1/", "+1 ",
+        "@a.", "1 h ", "\n", "1h", "between 1 and ", "May 1 ", "1 to ", "P1", "v1.", '{"a": ', "May ", "…",
+        "1 hundred ",
     ],
 )  # fmt: skip
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:

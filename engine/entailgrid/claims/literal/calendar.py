@@ -41,10 +41,12 @@ _NUMERIC = compile_ascii(
 )
 _CUED = compile_ascii(r"(?i:\b(?:on|by|until|before|after|since)) (?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/])")
 _DAY_FIRST = compile_ascii(
-    rf"(?<![\d.,:/])(?:(?P<from>\d{{1,2}}){_NTH} ?[-–] ?)?(?P<day>\d{{1,2}}){_NTH}(?: of)?[ \u00a0-]{{1,2}}{_MONTH}(?:,?[ \u00a0-]{{1,2}}{_YEAR})?"
+    rf"(?<![\d.,:/])(?:(?P<from>\d{{1,2}}){_NTH} ?[-–] ?)?(?P<day>\d{{1,2}}){_NTH}(?: of)?"
+    rf"[ \u00a0-]{{1,2}}{_MONTH}(?:,?[ \u00a0-]{{1,2}}{_YEAR})?"
 )
 _MONTH_FIRST = compile_ascii(
-    rf"(?<!\w){_MONTH}[ \u00a0]{{1,2}}(?P<day>\d{{1,2}}){_NTH}(?![\w]|[:.]\d)(?: ?[-–] ?(?P<to>\d{{1,2}}){_NTH}(?![\w]|[:.]\d))?"
+    rf"(?<!\w){_MONTH}[ \u00a0]{{1,2}}(?P<day>\d{{1,2}}){_NTH}(?![\w]|[:.]\d)"
+    rf"(?: ?[-–] ?(?P<to>\d{{1,2}}){_NTH}(?![\w]|[:.]\d))?"
     rf"(?:,?[ \u00a0]{{1,2}}{_YEAR})?"
 )
 _MONTH_YEAR = compile_ascii(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
@@ -56,13 +58,15 @@ _QUARTER = compile_ascii(
 )
 _FISCAL = compile_ascii(r"(?<!\w)(?:FY|CY) ?(?P<year>20\d\d|19\d\d)(?!\d)")
 _CUED_YEAR = compile_ascii(
-    r"(?i:(?<!\w)(?:in|since|by|until|till|from|year|before|after|during|of)) (?P<year>(?:19|20)\d\d)(?![\w%$€£]|[.,:/-]\d)"
+    r"(?i:(?<!\w)(?:in|since|by|until|till|from|year|before|after|during|of)) "
+    r"(?P<year>(?:19|20)\d\d)(?![\w%$€£]|[.,:/-]\d)"
 )
 _WEEKDAY = compile_ascii(rf"(?<!\w)(?P<weekday>{'|'.join(_DAYS)})s?(?!\w)")
 
 _ZONES: dict[str, tuple[int, ...]] = {
     "UTC": (0,), "GMT": (0,), "Z": (0,), "WET": (0,), "BST": (60,), "CET": (60,), "CEST": (120,), "EET": (120,),
-    "EEST": (180,), "EST": (-300,), "EDT": (-240,), "ET": (-300, -240), "CST": (-360,), "CDT": (-300,), "CT": (-360, -300),
+    "EEST": (180,), "EST": (-300,), "EDT": (-240,), "ET": (-300, -240), "CST": (-360,), "CDT": (-300,),
+    "CT": (-360, -300),
     "MST": (-420,), "MDT": (-360,), "MT": (-420, -360), "PST": (-480,), "PDT": (-420,), "PT": (-480, -420), "IST": (),
     "JST": (540,), "KST": (540,), "SGT": (480,), "HKT": (480,), "AEST": (600,), "AEDT": (660,), "NZST": (720,),
 }  # fmt: skip

@@ -101,7 +101,8 @@ _DOTTED = compile_ascii(rf"(?<![\w.,])(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{2,5}}{_SUF
 _NAMED = compile_ascii(
     r"(?<!\w)(?i:versions?|release|ver\.?|python|node(?:\.js)?|java|ubuntu|debian|fedora|ios|ipados|android|macos|windows|php|"
     r"ruby|golang|rust|kubernetes|postgres(?:ql)?|mysql|redis|cuda|tls|ssl|http|usb|bluetooth|chrome|firefox|django|react|angular|"
-    r"openssl|gcc|llvm|pytorch|tensorflow|numpy|pandas|docker|helm|terraform|linux|kernel|api|schema)(?:[_ ]version)?[\"']?"
+    r"openssl|gcc|llvm|pytorch|tensorflow|numpy|pandas|docker|helm|terraform|linux|kernel|api|schema)"
+    r"(?:[_ ]version)?[\"']?"
     rf"(?: ?[:=] ?[\"']?| {{1,2}})v?(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_SUFFIX})(?![\w%]|[.,]\d)"
 )
 
@@ -156,7 +157,7 @@ def find_identifiers(text: str) -> Iterator[Literal]:
 
 
 def is_identifier(token: str) -> bool:
-    """Whether a token with a digit or an underscore names something, rather than measures it ("30-day", "500mg", "2x")."""
+    """Whether a token with a digit or an underscore names something, not a measure ("30-day", "500mg", "2x")."""
     digits = sum(char.isdigit() for char in token)
     if not digits:
         return token.isupper() and "_" in token.strip("_")
@@ -181,7 +182,7 @@ def _is_measure(token: str, position: int) -> bool:
 
 
 def shape(name: str) -> str:
-    """What an identifier looks like: codes of six or more by length, shorter ones and those with marks by their pattern."""
+    """What an identifier looks like: its length from six on, else (or with marks) its pattern."""
     if name.isdigit():
         return f"9x{len(name)}"
     if "@" in name:

@@ -22,7 +22,7 @@ def compare(claim: Literal, premise: Sequence[Literal], premise_text: str) -> Ch
     """What the premise says about a claim's literal.
 
     `match`: the premise holds an equal value (for identifiers and quotations: the text itself). `mismatch`: it holds
-    comparable values and none is equal. `cannot_check`: it holds nothing comparable, or only part of what the claim states.
+    comparable values and none is equal. `cannot_check`: it holds nothing comparable, or lacks a part of what is stated.
     """
     candidates = _flatten(premise)
     if claim.kind == "quotation":
@@ -58,7 +58,7 @@ def _flatten(premise: Iterable[Literal]) -> list[Literal]:
 
 
 def _relate(claim: Literal, literal: Literal) -> tuple[Relation, Decimal]:
-    """How the premise's literal stands to the claim's, and how far apart they are (for choosing among differing ones)."""
+    """How the premise's literal stands to the claim's, and how far apart they are."""
     if claim.measures:
         if literal.measures:
             return relate_measures(claim, literal)
@@ -240,7 +240,7 @@ def _is_title(quotation: str) -> bool:
 
 
 def _is_quoted(quotation: str, premise_text: str) -> bool:
-    """Whether the premise holds the quotation, its parts in order where it has ellipses; case, spaces, quote style aside."""
+    """Whether the premise holds the quotation, ellipses aside in its order; case, spaces, quote style aside."""
     known, position = _plain(premise_text), 0
     for part in _ELLIPSIS.split(quotation):
         words = _plain(part).strip(" .,;:!?'\"")

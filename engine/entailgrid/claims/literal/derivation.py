@@ -27,40 +27,57 @@ MAX_PRODUCTS = 24
 """Up to so many pairs of count and price are multiplied freely; beyond, the claim must state one of the two."""
 
 
-def _cues(*words: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.IGNORECASE)
+def _cues(words: str) -> re.Pattern[str]:
+    """A pattern for any of the words; a star is any ending, an underscore a space."""
+    names = "|".join(words.split()).replace("*", r"\w*").replace("_", " ")
+    return re.compile(rf"\b(?:{names})\b", re.IGNORECASE)
 
 
 _SUM = _cues(
-    r"total\w*", "sum", "altogether", "combined", "both", "overall", "in all", "together", "plus", r"refund\w*", "costs?",
-    "comes? to", "amounts? to", "brings?",
-)  # fmt: skip
-_DIFFERENCE = _cues(
-    r"differen\w+", r"remain\w*", "balance", "left", r"sav\w+", "more", "less", "fewer", r"increas\w*", r"decreas\w*", "rise",
-    "rose", r"drop\w*", "fell", r"refund\w*", r"chang\w+", "additional", "extra", "cheaper", "higher", "lower", "longer",
-    "shorter", r"discount\w*", "gap", "grew", "growth", "lost", r"gain\w*", r"owe\w*", "due", "net",
-)  # fmt: skip
-_PRODUCT = _cues(
-    "per", "each", "apiece", r"total\w*", "times", "altogether", "for all", "for both", "combined", "sum", "in all"
+    """
+    total* sum altogether combined both overall in_all together plus refund* cost costs come_to comes_to
+    amount_to amounts_to bring brings
+    """
 )
-_AVERAGE = _cues(r"average\w*", "mean")
+_DIFFERENCE = _cues(
+    """
+    differen* remain* balance left sav* more less fewer increas* decreas* rise rose drop* fell refund* chang*
+    additional extra cheaper higher lower longer shorter discount* gap grew growth lost gain* owe* due net
+    """
+)
+_PRODUCT = _cues(
+    """
+    per each apiece total* times altogether for_all for_both combined sum in_all
+    """
+)
+_AVERAGE = _cues(
+    """
+    average* mean
+    """
+)
 _CHANGE = _cues(
-    r"increas\w*", r"decreas\w*", "rise", "rose", "risen", r"drop\w*", "fell", "fallen", "grew", r"grow\w*", r"chang\w+", "up",
-    "down", "more", "less", "higher", "lower", "cheaper", r"discount\w*", "off", r"gain\w*", "lost", r"sav\w+", r"reduc\w+",
-    r"declin\w+", r"jump\w*",
-)  # fmt: skip
+    """
+    increas* decreas* rise rose risen drop* fell fallen grew grow* chang* up down more less higher lower cheaper
+    discount* off gain* lost sav* reduc* declin* jump*
+    """
+)
 _SHARE = _cues(
-    "of", "share", "portion", "proportion", "makes? up", r"account\w* for", r"represent\w*", "rate", "ratio",
-    "utili[sz]ation", "used", "full", r"complete\w*",
-)  # fmt: skip
+    """
+    of share portion proportion make_up makes_up account*_for represent* rate ratio utilization utilisation used
+    full complete*
+    """
+)
 _MAGNITUDE = _cues(
-    r"refund\w*", r"credit\w*", r"loss\w*", "lost", r"decreas\w*", r"declin\w*", "fell", r"drop\w*", "down", r"owe\w*",
-    r"deduct\w*", r"debit\w*",
-)  # fmt: skip
+    """
+    refund* credit* loss* lost decreas* declin* fell drop* down owe* deduct* debit*
+    """
+)
 _ELAPSED = _cues(
-    "duration", "layover", "takes?", r"last\w*", "long", "between", "later", "earlier", "after", "before", "apart", "total",
-    "wait", "flight time", "travel time", r"delay\w*", "elapsed", "stay",
-)  # fmt: skip
+    """
+    duration layover take takes last* long between later earlier after before apart total wait flight_time
+    travel_time delay* elapsed stay
+    """
+)
 _ARITHMETIC = re.compile(r"\d\)?\s{0,3}[+−–-]\s{0,3}[$€£¥]?\d.{0,80}=", re.DOTALL)
 _COUNT_KEY = re.compile(
     r"count|qty|quantity|number|num_|passengers|seats|nights|guests|units|people|items|bag", re.IGNORECASE

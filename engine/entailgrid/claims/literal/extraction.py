@@ -20,7 +20,7 @@ _PASSES: tuple[Callable[[str], Iterable[Literal]], ...] = (
     codes.find_identifiers,
     measures.find_measures,
 )
-"""From the forms that only one kind can have to those that are left over; what one pass takes is hidden from the next."""
+"""From the forms that only one kind can have to those that are left over; each pass hides what it took."""
 
 
 def extract(text: str) -> tuple[Literal, ...]:

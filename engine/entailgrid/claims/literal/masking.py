@@ -1,4 +1,4 @@
-"""What looks like a literal but is markup: list numbers, citation markers, URLs, emphasis. Blanked out, offsets kept."""
+"""What looks like a literal but is markup: list numbers, citation markers, URLs, emphasis. Blanked, offsets kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 FILLER = "\x00"
-"""Stands where something was blanked out: neither a word character nor a space, so that no pattern reaches across it."""
+"""Stands where something was blanked out: neither a word character nor a space: no pattern reaches across it."""
 
 _STRUCTURED = re.compile(r'"[ \t]?:|\A\s{0,20}(?:\{|\[\s{0,20}(?:[\[{"]|-?\d+(?:\.\d+)?\s{0,20},))')
 _MARKER = re.compile(

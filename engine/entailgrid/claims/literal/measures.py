@@ -24,11 +24,24 @@ _ISO = compile_ascii(
 )
 _PLAYING = compile_ascii(r"(?<![\w:.,])(?P<m>\d{2,3}):(?P<s>[0-5]\d)(?![\w:]|[.,]\d)")
 _CUES: tuple[tuple[Bound, str], ...] = (
-    ("about", r"about|approximately|approx\.?|around|roughly|circa|ca\.|c\.|nearly|almost|close to|some|an estimated|estimated|~|≈"),
-    ("over", r"over|more than|greater than|above|exceeding|exceeds?|at least|a minimum of|minimum of|min\.?|no less than|no fewer than|"
-             r"not less than|upwards of|longer than|>=?|≥"),
-    ("under", r"under|less than|fewer than|below|up to|at most|a maximum of|maximum of|max\.?|no more than|not more than|shorter than|<=?|≤"),
-)  # fmt: skip
+    (
+        "about",
+        r"about|approximately|approx\.?|around|roughly|circa|ca\.|c\.|nearly|almost|close to|some|"
+        r"(?:an )?estimated|~|≈",
+    ),
+    (
+        "over",
+        r"over|more than|greater than|above|exceeding|exceeds?|at least|(?:a )?minimum of|min\.?|no less than|"
+        r"no fewer than|"
+        r"not less than|upwards of|longer than|>=?|≥",
+    ),
+    (
+        "under",
+        r"under|less than|fewer than|below|up to|at most|(?:a )?maximum of|max\.?|no more than|"
+        r"not more than|shorter than|"
+        r"<=?|≤",
+    ),
+)
 _CUE = re.compile(
     "(?:^|[^\\w])(?:" + "|".join(f"(?P<{bound}>{words})" for bound, words in _CUES) + ") {0,2}(?:an? |the )?$",
     re.IGNORECASE,

@@ -49,7 +49,7 @@ class Operands:
         return tuple(item for item in self.stated if is_operand(self.claim, item) and value_of(item) in known)
 
     def pairs(self, values: Sequence[Literal], few: int = FEW) -> Iterator[tuple[Literal, Literal]]:
-        """Ordered pairs of the values: any of a few, else those of which the claim states one (a plain number: both)."""
+        """Ordered pairs of the values: any of a few, else those with one (a plain number: both) in the claim."""
         named = {value_of(literal) for literal in self.stated if is_single(literal)}
         needed = 0 if len(values) <= few else 2 if self.claim.kind in ("number", "percentage") else 1
         candidates = values if len(values) <= MAX_VALUES else [item for item in values if value_of(item) in named]
