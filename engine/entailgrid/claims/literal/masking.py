@@ -18,6 +18,7 @@ _LIST_NUMBER = re.compile(
     r"^[ \t>]{0,12}\(?(?:\d{1,3}|[A-Za-z])(?:[.)](?=[ \t\u00a0])|\.\d{1,2}\.?(?=[ \t][A-Z*]))", re.MULTILINE
 )
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}(?=[ \t])", re.MULTILINE)
+_SET_PHRASE = re.compile(r"(?<![\w./])24/7(?![\w/])")
 _DECADE = re.compile(r"(?<!\w)['’]?(?:1[5-9]|20)?\d0s(?!\w)")
 _EMPHASIS = str.maketrans("*`", "  ")
 
@@ -39,7 +40,7 @@ def blank(text: str, spans: Iterable[tuple[int, int]], filler: str = FILLER) -> 
 
 def mask_markup(text: str) -> str:
     """The text without URLs, citation markers, list numbers and emphasis, of the same length."""
-    patterns = [_URL, _HEADING, _LIST_NUMBER, _DECADE]
+    patterns = [_URL, _HEADING, _LIST_NUMBER, _DECADE, _SET_PHRASE]
     if not is_structured(text):
         patterns.append(_MARKER)
     for pattern in patterns:

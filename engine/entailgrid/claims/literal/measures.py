@@ -133,6 +133,8 @@ def _read(text: str, atom: Atom) -> _Term:
     unit: Unit | None = None
     if before := currency_before(text, start):
         unit, start = Unit("amount", before[0]), before[1]
+    elif text[start - 1 : start] in ("-", "−") and (before := currency_before(text, start - 1)):
+        unit, start, figures = Unit("amount", before[0]), before[1], tuple(CONTEXT.minus(value) for value in figures)
     negative = start > 0 and text[start - 1] in "-−" and not _is_joined(text, start - 1)
     scale = scale_after(text, end, money=unit is not None)
     if scale:
