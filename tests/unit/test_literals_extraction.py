@@ -40,6 +40,7 @@ def _found(text: str) -> list[tuple[str, str]]:
         ("He said “two weeks of leave” twice.", [("quotation", "“two weeks of leave”")]),
         ("Take 500 mg twice, 2.5 ml at noon", [("quantity", "500 mg"), ("quantity", "2.5 ml"), ("time", "noon")]),
         ("Prices: 5, 6 and 7.", [("number", "5"), ("number", "6"), ("number", "7")]),
+        ("It takes 30 minutes, 2 hours at most.", [("duration", "30 minutes"), ("duration", "2 hours")]),
         ("", []),
     ],
 )
