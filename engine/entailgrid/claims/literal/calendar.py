@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from entailgrid.claims.literal.model import Clock, Day, Literal
+from entailgrid.claims.literal.numerals import compile_ascii
 
 _MONTHS = [
     "January",
@@ -29,54 +30,62 @@ _MONTH = rf"(?P<month>{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![A-Za
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _NTH = r"(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[12]\d{3})(?!\d|[:]\d)"
-_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 
-_ISO = re.compile(
+_ISO = compile_ascii(
     r"(?<![\d./-])(?P<year>[12]\d{3})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d)(?!-\d)"
 )
-_NUMERIC = re.compile(
+_NUMERIC = compile_ascii(
     r"(?<![\d./-])(?P<first>\d{1,2})(?:(?P<sep>[/.-])(?P<second>\d{1,2})(?P=sep)(?P<year>[12]\d{3})"
     r"|/(?P<slash>\d{1,2})/(?P<short>\d{2}))(?![\d/]|[.-]\d)"
 )
-_CUED = re.compile(r"(?i:\b(?:on|by|until|before|after|since)) (?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/])")
-_DAY_FIRST = re.compile(
-    rf"(?<![\d.,:/])(?:(?P<from>\d{{1,2}}){_NTH} ?[-–] ?)?(?P<day>\d{{1,2}}){_NTH}(?: of)?[ \u00a0-]{{1,2}}{_MONTH}(?:,?[ \u00a0-]{{1,2}}{_YEAR})?"
+_CUED = compile_ascii(r"(?i:\b(?:on|by|until|before|after|since)) (?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/])")
+_DAY_FIRST = compile_ascii(
+    rf"(?<![\d.,:/])(?:(?P<from>\d{{1,2}}){_NTH} ?[-–] ?)?(?P<day>\d{{1,2}}){_NTH}(?: of)?"
+    rf"[ \u00a0-]{{1,2}}{_MONTH}(?:,?[ \u00a0-]{{1,2}}{_YEAR})?"
 )
-_MONTH_FIRST = re.compile(
-    rf"(?<!\w){_MONTH}[ \u00a0]{{1,2}}(?P<day>\d{{1,2}}){_NTH}(?![\w]|[:.]\d)(?: ?[-–] ?(?P<to>\d{{1,2}}){_NTH}(?![\w]|[:.]\d))?"
+_MONTH_FIRST = compile_ascii(
+    rf"(?<!\w){_MONTH}[ \u00a0]{{1,2}}(?P<day>\d{{1,2}}){_NTH}(?![\w]|[:.]\d)"
+    rf"(?: ?[-–] ?(?P<to>\d{{1,2}}){_NTH}(?![\w]|[:.]\d))?"
     rf"(?:,?[ \u00a0]{{1,2}}{_YEAR})?"
 )
-_MONTH_YEAR = re.compile(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
-_YEAR_MONTH = re.compile(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d-])")
-_QUARTER = re.compile(
+_MONTH_YEAR = compile_ascii(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
+_YEAR_MONTH = compile_ascii(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d-])")
+_QUARTER = compile_ascii(
     r"(?<!\w)Q(?P<quarter>[1-4])(?!\w)(?:[ \u00a0-]?(?:of |FY ?)?(?P<year>[12]\d{3})(?!\d))?"
     r"|(?<!\w)(?P<year2>[12]\d{3})[ -]?Q(?P<quarter2>[1-4])(?!\w)"
-    r"|(?<!\w)(?P<word>first|second|third|fourth) quarter(?:(?: of|,)? (?P<year3>[12]\d{3})(?!\d))?",
+    r"|(?<!\w)(?P<word>(?i:first|second|third|fourth|1st|2nd|3rd|4th)) [Qq]uarter"
+    r"(?:(?: of|,)? (?P<year3>[12]\d{3})(?!\d))?",
 )
-_FISCAL = re.compile(r"(?<!\w)(?:FY|CY) ?(?P<year>20\d\d|19\d\d)(?!\d)")
-_CUED_YEAR = re.compile(
-    r"(?i:(?<!\w)(?:in|since|by|until|till|from|year|before|after|during|of)) (?P<year>(?:19|20)\d\d)(?![\w%$€£]|[.,:/-]\d)"
+_FISCAL = compile_ascii(r"(?<!\w)(?:FY|CY) ?['’]?(?P<year>20\d\d|19\d\d|[0-4]\d)(?!\w)")
+_CUED_YEAR = compile_ascii(
+    r"(?i:(?<!\w)(?:in|since|by|until|till|from|year|before|after|during|of)) "
+    r"(?P<year>(?:19|20)\d\d)(?![\w%$€£]|[.,:/-]\d)"
 )
-_WEEKDAY = re.compile(rf"(?<!\w)(?P<weekday>{'|'.join(_DAYS)})s?(?!\w)")
+_WEEKDAY = compile_ascii(rf"(?<!\w)(?P<weekday>{'|'.join(_DAYS)})s?(?!\w)")
 
 _ZONES: dict[str, tuple[int, ...]] = {
     "UTC": (0,), "GMT": (0,), "Z": (0,), "WET": (0,), "BST": (60,), "CET": (60,), "CEST": (120,), "EET": (120,),
-    "EEST": (180,), "EST": (-300,), "EDT": (-240,), "ET": (-300, -240), "CST": (-360,), "CDT": (-300,), "CT": (-360, -300),
+    "EEST": (180,), "EST": (-300,), "EDT": (-240,), "ET": (-300, -240), "CST": (-360,), "CDT": (-300,),
+    "CT": (-360, -300),
     "MST": (-420,), "MDT": (-360,), "MT": (-420, -360), "PST": (-480,), "PDT": (-420,), "PT": (-480, -420), "IST": (),
     "JST": (540,), "KST": (540,), "SGT": (480,), "HKT": (480,), "AEST": (600,), "AEDT": (660,), "NZST": (720,),
 }  # fmt: skip
-_ZONE = rf"(?P<zone>{'|'.join(sorted(_ZONES, key=len, reverse=True))}|[+-]\d{{2}}:?\d{{2}})(?!\w)"
+_LABEL = "|".join(sorted(_ZONES, key=len, reverse=True))
+_OFFSET = r"[+-]\d{2}:?\d{2}"
+_ZONE = rf"(?P<zone>{_LABEL}|{_OFFSET})(?!\w)"
+_ZONE_IN_TEXT = rf"(?P<zone>{_LABEL}|(?<=:\d\d:\d\d){_OFFSET})(?!\w)"
 _HALF = r"(?P<half>[AaPp]\.?[Mm])(?!\w)\.?"
-_TIME = re.compile(
+_TIME = compile_ascii(
     r"(?<![\w:.,])(?:(?<=[^T])|T?)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?"
-    rf"(?:\+1(?![\d:]))?(?:[ \u00a0\u202f]?{_HALF})?(?: ?\(?{_ZONE}\)?)?(?![\d:])"
+    rf"(?:\+1(?![\d:]))?(?:[ \u00a0\u202f]?{_HALF})?(?: ?\(?{_ZONE_IN_TEXT}\)?)?(?![\d:])"
 )
-_STAMP = re.compile(
+_STAMP = compile_ascii(
     rf"(?<=\d)[T ](?P<hour>\d{{2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,]\d{{1,9}})?)?(?:{_ZONE})?(?![\d:])"
 )
-_HOUR = re.compile(rf"(?<![\w:.,$€£])(?P<hour>\d{{1,2}})[ \u00a0\u202f]?{_HALF}(?: ?{_ZONE})?")
-_OCLOCK = re.compile(r"(?<![\w:.,])(?P<hour>\d{1,2}) ?o['’]clock(?!\w)")
-_NAMED = re.compile(r"(?<!\w)(?P<name>noon|midday|midnight)(?!\w)", re.IGNORECASE)
+_HOUR = compile_ascii(rf"(?<![\w:.,$€£])(?P<hour>\d{{1,2}})[ \u00a0\u202f]?{_HALF}(?: ?{_ZONE})?")
+_OCLOCK = compile_ascii(r"(?<![\w:.,])(?P<hour>\d{1,2}) ?o['’]clock(?!\w)")
+_NAMED = compile_ascii(r"(?<!\w)(?:12 )?(?P<name>noon|midday|midnight)(?!\w)", re.IGNORECASE)
 
 
 def find_dates(text: str) -> Iterator[Literal]:
@@ -95,11 +104,12 @@ def find_dates(text: str) -> Iterator[Literal]:
         yield _date(text, *match.span(), (Day(int(match["year"]), int(match["month"])),))
     for match in _QUARTER.finditer(text):
         year = match["year"] or match["year2"] or match["year3"]
-        quarter = _QUARTERS[match["word"]] if match["word"] else int(match["quarter"] or match["quarter2"])
+        quarter = _QUARTERS[match["word"].lower()] if match["word"] else int(match["quarter"] or match["quarter2"])
         yield _date(text, *match.span(), (Day(int(year) if year else None, quarter=quarter),))
     for pattern in (_FISCAL, _CUED_YEAR):
         for match in pattern.finditer(text):
-            yield _date(text, *match.span("year"), (Day(int(match["year"])),))
+            year = int(match["year"]) + (2000 if len(match["year"]) == 2 else 0)
+            yield _date(text, *match.span("year"), (Day(year),))
     for match in _WEEKDAY.finditer(text):
         yield _date(text, *match.span("weekday"), (Day(weekday=_DAYS.index(match["weekday"])),))
 

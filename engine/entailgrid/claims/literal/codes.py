@@ -8,34 +8,38 @@ from collections.abc import Iterator
 from entailgrid.claims.literal import currencies
 from entailgrid.claims.literal.calendar import zone_offsets
 from entailgrid.claims.literal.model import Literal
+from entailgrid.claims.literal.numerals import LETTERS, compile_ascii
 from entailgrid.claims.literal.units import scale_after, unit_after
 
-_QUOTED = re.compile(
+_QUOTED = compile_ascii(
     r'(?<![\w"])"([^"\n]{3,600})"(?![\w"])|“([^“”\n]{3,600})”|«([^«»\n]{3,600})»|„([^„“”\n]{3,600})[“”]'
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 MIN_QUOTED_WORDS = 3
 """Shorter quoted strings are titles, labels and scare quotes."""
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?!\w)")
-_UUID = re.compile(r"(?<!\w)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?!\w)")
-_PHONE = re.compile(
+_EMAIL = compile_ascii(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?!\w)")
+_UUID = compile_ascii(r"(?<!\w)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?!\w)")
+_PHONE = compile_ascii(
     r"(?<![\w+.])(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,4}"
-    r"|\(\d{3}\) ?\d{3}[-. ]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?![\w-]|[.,]\d)"
+    r"|(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4})(?![\w-]|[.,]\d)"
 )
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d)")
-_HASH_NUMBER = re.compile(r"(?<![\w#&])#(\d{2,40})(?!\w)")
-_CUED_NUMBER = re.compile(
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_ADDRESS = compile_ascii(rf"(?<![\w.,])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|[.,]\d)")
+_HASH_NUMBER = compile_ascii(r"(?<![\w#&])#(\d{2,40})(?!\w)")
+_CUED_NUMBER = compile_ascii(
     r"(?i:(?<![A-Za-z])(?:certificate|order|reservation|confirmation|ticket|card|account|case|invoice|customer|user|patient|"
     r"reference|ref|tracking|passport|id|number|no|mrn|sku|claim|policy|serial|part))\.?"
     r"(?i:[ _](?:number|no\.?|id|#))?[\"']?(?:[ _:#=\"']{1,4})(?P<digits>\d{4,40})(?![\w%]|[.,]\d)"
 )
-_ENDING = re.compile(
+_ENDING = compile_ascii(
     r"(?i:\b(?:ending|ends) (?:in|with) |\blast (?:four|4)(?: digits)?:? |[x*•]{2,12}[ -]?)(?P<digits>\d{3,8})(?!\w)"
 )
-_LONG_DIGITS = re.compile(r"(?<![\w.,])\d{41,}(?![\w.,]*\d)")
-_TOKEN = re.compile(r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)(?=[A-Za-z_-]*[0-9]|[A-Z]+_)[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
-_AIRPORT = re.compile(
+_LONG_DIGITS = compile_ascii(r"(?<![\w.,])\d{41,}(?!\w)")
+_TOKEN = compile_ascii(
+    rf"(?<![{LETTERS}])(?<![A-Za-z0-9_]-)(?<!\d[.,])(?=[A-Za-z_-]*[0-9]|[A-Z]+_)[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*(?![{LETTERS}])"
+)
+_AIRPORT = compile_ascii(
     r"\((?P<a>[A-Z]{3})\)|(?<!\w)(?P<b>[A-Z]{3})(?: to | ?(?:→|->|–|-) ?)(?P<c>[A-Z]{3})(?!\w)|\"(?P<d>[A-Z]{3})\""
 )
 _ACRONYMS = frozenset(
@@ -67,7 +71,8 @@ _ACRONYMS = frozenset(
         "KPI",
     ]
 )
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)|\d+[xX]|\d+[eE]\d{1,3}")
+_ORDINAL = compile_ascii(r"\d+(?:st|nd|rd|th)|\d+[xX]|\d+[eE]\d{1,3}")
+_SEAT = compile_ascii(r"\d{1,3}[A-H]")
 _PREFIXES = frozenset(
     [
         "mid",
@@ -91,12 +96,13 @@ _PREFIXES = frozenset(
 )
 
 _SUFFIX = r"(?:-?(?:rc|alpha|beta|dev|post|preview|snapshot|a|b)[.-]?\d{0,4}(?!\w))?"
-_TAGGED = re.compile(rf"(?<![\w.])[vV]\.?(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_SUFFIX})(?!\w|\.\d)", re.IGNORECASE)
-_DOTTED = re.compile(rf"(?<![\w.,])(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{2,5}}{_SUFFIX})(?!\w|[.,]\d)", re.IGNORECASE)
-_NAMED = re.compile(
+_TAGGED = compile_ascii(rf"(?<![\w.])[vV]\.?(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_SUFFIX})(?!\w|\.\d)", re.IGNORECASE)
+_DOTTED = compile_ascii(rf"(?<![\w.,])(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{2,5}}{_SUFFIX})(?!\w|[.,]\d)", re.IGNORECASE)
+_NAMED = compile_ascii(
     r"(?<!\w)(?i:versions?|release|ver\.?|python|node(?:\.js)?|java|ubuntu|debian|fedora|ios|ipados|android|macos|windows|php|"
     r"ruby|golang|rust|kubernetes|postgres(?:ql)?|mysql|redis|cuda|tls|ssl|http|usb|bluetooth|chrome|firefox|django|react|angular|"
-    r"openssl|gcc|llvm|pytorch|tensorflow|numpy|pandas|docker|helm|terraform|linux|kernel|api|schema)(?:[_ ]version)?[\"']?"
+    r"openssl|gcc|llvm|pytorch|tensorflow|numpy|pandas|docker|helm|terraform|linux|kernel|api|schema)"
+    r"(?:[_ ]version)?[\"']?"
     rf"(?: ?[:=] ?[\"']?| {{1,2}})v?(?P<v>\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_SUFFIX})(?![\w%]|[.,]\d)"
 )
 
@@ -151,12 +157,14 @@ def find_identifiers(text: str) -> Iterator[Literal]:
 
 
 def is_identifier(token: str) -> bool:
-    """Whether a token with a digit or an underscore names something, rather than measures it ("30-day", "500mg", "2x")."""
+    """Whether a token with a digit or an underscore names something, not a measure ("30-day", "500mg", "2x")."""
     digits = sum(char.isdigit() for char in token)
     if not digits:
         return token.isupper() and "_" in token.strip("_")
     if digits == len(token) or _ORDINAL.fullmatch(token):
         return False
+    if _SEAT.fullmatch(token):
+        return True
     pieces = re.split(r"[-_]", token)
     first = re.match(r"\d+", token)
     if first and (_is_measure(token, first.end()) or all(piece.isdigit() for piece in pieces)):
@@ -174,12 +182,12 @@ def _is_measure(token: str, position: int) -> bool:
 
 
 def shape(name: str) -> str:
-    """What an identifier looks like: runs of letters as A, of digits as 9, marks kept; unmarked codes by their length."""
+    """What an identifier looks like: its length from six on, else (or with marks) its pattern."""
     if name.isdigit():
         return f"9x{len(name)}"
     if "@" in name:
         return "@"
-    words = [word for word in re.split(r"[-_. ]", name) if word]
-    if len(words) == 1:
-        return "A" * len(name) if name.isalpha() else f"mixed{len(name)}"
-    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", name))
+    pattern = re.sub(r"\d", "9", re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", name)))
+    if len([word for word in re.split(r"[-_. ]", name) if word]) > 1:
+        return re.sub(r"9+", "9", re.sub(r"a+|A+", "A", pattern))
+    return f"mixed{len(name)}" if len(name) >= 6 and not name.isalpha() else pattern

@@ -8,11 +8,13 @@ from decimal import Decimal
 
 from entailgrid.claims.literal.codes import shape
 from entailgrid.claims.literal.model import Check, Clock, Day, Literal, Measure
-from entailgrid.claims.literal.numeric import Relation, relate_measures
+from entailgrid.claims.literal.numerals import LETTERS
+from entailgrid.claims.literal.numeric import Relation, is_year, relate_measures
 from entailgrid.types import LiteralStatus
 
 _QUOTES = str.maketrans("“”„«»‘’‚`_*\u00a0\u202f\u2009", '"""""\'\'\'\'      '[:14])
 _ELLIPSIS = re.compile(r"\s*(?:\[(?:\.{3}|…)\]|\.{3}|…)\s*")
+_ALNUM = LETTERS.replace("_", "")
 _MARKS = re.compile(r"[\s_#-]+")
 
 
@@ -20,11 +22,12 @@ def compare(claim: Literal, premise: Sequence[Literal], premise_text: str) -> Ch
     """What the premise says about a claim's literal.
 
     `match`: the premise holds an equal value (for identifiers and quotations: the text itself). `mismatch`: it holds
-    comparable values and none is equal. `cannot_check`: it holds nothing comparable, or only part of what the claim states.
+    comparable values and none is equal. `cannot_check`: it holds nothing comparable, or lacks a part of what is stated.
     """
     candidates = _flatten(premise)
     if claim.kind == "quotation":
-        return Check(claim, "match" if _is_quoted(claim.name, premise_text) else "mismatch")
+        missing: LiteralStatus = "cannot_check" if _is_title(claim.name) else "mismatch"
+        return Check(claim, "match" if _is_quoted(claim.name, premise_text) else missing)
     if claim.kind == "identifier":
         return _compare_identifier(claim, candidates, premise_text)
     best, found = Relation.NONE, None
@@ -55,7 +58,7 @@ def _flatten(premise: Iterable[Literal]) -> list[Literal]:
 
 
 def _relate(claim: Literal, literal: Literal) -> tuple[Relation, Decimal]:
-    """How the premise's literal stands to the claim's, and how far apart they are (for choosing among differing ones)."""
+    """How the premise's literal stands to the claim's, and how far apart they are."""
     if claim.measures:
         if literal.measures:
             return relate_measures(claim, literal)
@@ -74,7 +77,10 @@ def _relate_number_to_other(claim: Literal, literal: Literal) -> Relation:
     if claim.kind != "number":
         return Relation.NONE
     if literal.kind == "date":
-        return Relation.LOOSE if _same_year(claim.measures, literal.days) else Relation.NONE
+        if _same_year(claim.measures, literal.days):
+            return Relation.LOOSE
+        dated = is_year(claim) and any(day.year is not None for day in literal.days)
+        return Relation.DIFFERENT if dated else Relation.NONE
     if literal.kind == "version":
         return Relation.LOOSE if literal.name == claim.text else Relation.NONE
     if literal.kind == "identifier" and len(claim.text) >= 4:
@@ -196,8 +202,8 @@ def _compare_identifier(claim: Literal, candidates: Sequence[Literal], premise_t
         if equal or re.search(rf"(?<!\d){claim.name}(?!\d)", known):
             return Check(claim, "match", equal)
         return Check(claim, "mismatch", phones[0]) if phones else Check(claim, "cannot_check")
-    edge = "" if claim.unit == "suffix" else r"(?<![^\W_])"
-    if re.search(rf"{edge}{_loose(claim.name)}(?![^\W_])", premise_text, re.IGNORECASE):
+    edge = "" if claim.unit == "suffix" else f"(?<![{_ALNUM}])"
+    if re.search(rf"{edge}{_loose(claim.name)}(?![{_ALNUM}])", premise_text, re.IGNORECASE):
         return Check(claim, "match", next((item for item in candidates if item.name == claim.name), None))
     alike = [literal for literal in candidates if _is_alike(claim, literal)]
     if not alike:
@@ -215,7 +221,7 @@ def _is_alike(claim: Literal, literal: Literal) -> bool:
         return claim.name.isdigit() and literal.text.isdigit() and len(literal.text) == len(claim.name) >= 4
     if literal.kind != "identifier" or literal.unit != claim.unit:
         return literal.kind == "identifier" and claim.unit == "suffix" and len(claim.name) == len(literal.name)
-    if shape(literal.name) == shape(claim.name):
+    if shape(literal.text) == shape(claim.text):
         return True
     return claim.name.isdigit() and any(
         piece.isdigit() and len(piece) == len(claim.name) for piece in _MARKS.split(literal.name)
@@ -228,8 +234,13 @@ def _common_prefix(left: str, right: str) -> int:
     )
 
 
+def _is_title(quotation: str) -> bool:
+    """Whether every longer word is capitalised: the name of a work rather than words that somebody said."""
+    return all(not word[0].islower() for word in re.findall(r"[^\W\d_]{4,}", quotation))
+
+
 def _is_quoted(quotation: str, premise_text: str) -> bool:
-    """Whether the premise holds the quotation, its parts in order where it has ellipses; case, spaces, quote style aside."""
+    """Whether the premise holds the quotation, ellipses aside in its order; case, spaces, quote style aside."""
     known, position = _plain(premise_text), 0
     for part in _ELLIPSIS.split(quotation):
         words = _plain(part).strip(" .,;:!?'\"")

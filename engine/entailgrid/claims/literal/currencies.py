@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 CODES = frozenset((
-    "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON",
-    "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "TRY", "RUB", "AED", "SAR", "ILS", "THB", "IDR", "MYR", "PHP", "TWD",
-    "BTC", "ETH",
+    "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
+    "RON", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "TRY", "RUB", "AED", "SAR", "ILS", "THB", "IDR", "MYR", "PHP",
+    "TWD", "BTC", "ETH",
 ))  # fmt: skip
 SYMBOLS = {
     "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD", "S$": "SGD",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from entailgrid.claims.literal import calendar, codes, measures
 from entailgrid.claims.literal.masking import blank, is_structured, mask_markup
 from entailgrid.claims.literal.model import Literal
+from entailgrid.claims.literal.nesting import add_parents
 
 _PASSES: tuple[Callable[[str], Iterable[Literal]], ...] = (
     codes.find_strong_identifiers,
@@ -19,7 +20,7 @@ _PASSES: tuple[Callable[[str], Iterable[Literal]], ...] = (
     codes.find_identifiers,
     measures.find_measures,
 )
-"""From the forms that only one kind can have to those that are left over; what one pass takes is hidden from the next."""
+"""From the forms that only one kind can have to those that are left over; each pass hides what it took."""
 
 
 def extract(text: str) -> tuple[Literal, ...]:
@@ -31,7 +32,7 @@ def extract(text: str) -> tuple[Literal, ...]:
     """
     masked = mask_markup(text)
     if is_structured(text):
-        return _exact(text, _simple(masked))
+        return _exact(text, add_parents(text, _simple(masked)))
     quotations = _disjoint(codes.find_quotations(masked))
     if not quotations:
         return _exact(text, _simple(masked))

@@ -1,4 +1,4 @@
-"""What looks like a literal but is markup: list numbers, citation markers, URLs, emphasis. Blanked out, offsets kept."""
+"""What looks like a literal but is markup: list numbers, citation markers, URLs, emphasis. Blanked, offsets kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 FILLER = "\x00"
-"""Stands where something was blanked out: neither a word character nor a space, so that no pattern reaches across it."""
+"""Stands where something was blanked out: neither a word character nor a space: no pattern reaches across it."""
 
 _STRUCTURED = re.compile(r'"[ \t]?:|\A\s{0,20}(?:\{|\[\s{0,20}(?:[\[{"]|-?\d+(?:\.\d+)?\s{0,20},))')
 _MARKER = re.compile(
@@ -18,6 +18,7 @@ _LIST_NUMBER = re.compile(
     r"^[ \t>]{0,12}\(?(?:\d{1,3}|[A-Za-z])(?:[.)](?=[ \t\u00a0])|\.\d{1,2}\.?(?=[ \t][A-Z*]))", re.MULTILINE
 )
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}(?=[ \t])", re.MULTILINE)
+_SET_PHRASE = re.compile(r"(?<![\w./])24/7(?![\w/])")
 _DECADE = re.compile(r"(?<!\w)['’]?(?:1[5-9]|20)?\d0s(?!\w)")
 _EMPHASIS = str.maketrans("*`", "  ")
 
@@ -39,7 +40,7 @@ def blank(text: str, spans: Iterable[tuple[int, int]], filler: str = FILLER) -> 
 
 def mask_markup(text: str) -> str:
     """The text without URLs, citation markers, list numbers and emphasis, of the same length."""
-    patterns = [_URL, _HEADING, _LIST_NUMBER, _DECADE]
+    patterns = [_URL, _HEADING, _LIST_NUMBER, _DECADE, _SET_PHRASE]
     if not is_structured(text):
         patterns.append(_MARKER)
     for pattern in patterns:

@@ -9,25 +9,39 @@ from decimal import Decimal
 
 from entailgrid.claims.literal.currencies import currency_after, currency_before
 from entailgrid.claims.literal.model import Bound, Literal, Measure
-from entailgrid.claims.literal.numerals import CONTEXT, Atom, find_atoms
+from entailgrid.claims.literal.numerals import CONTEXT, Atom, compile_ascii, find_atoms
 from entailgrid.claims.literal.units import Unit, scale_after, unit_after
 from entailgrid.types import LiteralKind
 
 _COMPACT_UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
-_COMPACT = re.compile(
+_COMPACT = compile_ascii(
     r"(?<![\w.])(?=\d{1,6} ?[dh] ?\d|\d{1,6} ?m ?\d{1,2} ?s)(?:(?P<d>\d{1,6}) ?d ?)?(?:(?P<h>\d{1,6}) ?h ?)?"
     r"(?:(?P<m>\d{1,6}) ?m(?:in)? ?)?(?:(?P<s>\d{1,6}) ?s)?(?<![ ])(?!\w)"
 )
-_ISO = re.compile(
+_ISO = compile_ascii(
     r"(?<![\w])P(?=\d|T\d)(?:(?P<Y>\d{1,6})Y)?(?:(?P<M>\d{1,6})M)?(?:(?P<W>\d{1,6})W)?(?:(?P<D>\d{1,6})D)?"
     r"(?:T(?:(?P<h>\d{1,6})H)?(?:(?P<m>\d{1,6})M)?(?:(?P<s>\d{1,9})S)?)?(?!\w)"
 )
+_PLAYING = compile_ascii(r"(?<![\w:.,])(?P<m>\d{2,3}):(?P<s>[0-5]\d)(?![\w:]|[.,]\d)")
 _CUES: tuple[tuple[Bound, str], ...] = (
-    ("about", r"about|approximately|approx\.?|around|roughly|circa|ca\.|c\.|nearly|almost|close to|some|an estimated|estimated|~|≈"),
-    ("over", r"over|more than|greater than|above|exceeding|exceeds?|at least|a minimum of|minimum of|min\.?|no less than|no fewer than|"
-             r"not less than|upwards of|longer than|>=?|≥"),
-    ("under", r"under|less than|fewer than|below|up to|at most|a maximum of|maximum of|max\.?|no more than|not more than|shorter than|<=?|≤"),
-)  # fmt: skip
+    (
+        "about",
+        r"about|approximately|approx\.?|around|roughly|circa|ca\.|c\.|nearly|almost|close to|some|"
+        r"(?:an )?estimated|~|≈",
+    ),
+    (
+        "over",
+        r"over|more than|greater than|above|exceeding|exceeds?|at least|(?:a )?minimum of|min\.?|no less than|"
+        r"no fewer than|"
+        r"not less than|upwards of|longer than|>=?|≥",
+    ),
+    (
+        "under",
+        r"under|less than|fewer than|below|up to|at most|(?:a )?maximum of|max\.?|no more than|"
+        r"not more than|shorter than|"
+        r"<=?|≤",
+    ),
+)
 _CUE = re.compile(
     "(?:^|[^\\w])(?:" + "|".join(f"(?P<{bound}>{words})" for bound, words in _CUES) + ") {0,2}(?:an? |the )?$",
     re.IGNORECASE,
@@ -39,12 +53,12 @@ _ABOUT_TAIL = re.compile(r" or so\b| approximately\b", re.IGNORECASE)
 _JOIN = re.compile(
     r"[ \u00a0]?(?:-|–|—|−|\.\.\.?)[ \u00a0]?|[ \u00a0]{1,2}(?:to|through|up to|till|until)[ \u00a0]{1,2}"
 )
+_YEARS = re.compile(r"(?:19|20)\d\d[-–]\d\d")
 _AND = re.compile(r" {1,2}and {1,2}")
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |around )?$", re.IGNORECASE)
 _CHAIN = re.compile(r",? ?(?:and |& )?")
-_KEY = re.compile(
-    r"([A-Za-z_][\w .()/%€$£&'-]{0,47}?)[\"'”]?(?:[ \t]{0,2}[:=]|[ ](?:is|are|was|were)[ ])[ \t]{0,4}[\"'\[(]{0,2}$"
-)
+_IS = re.compile(r" (?:is|are|was|were) {1,2}$")
+_NOT_NAME = re.compile(r"[^\w .()/%€$£&'-]")
 _NOUN_FOLLOWS = re.compile(r"[ \u00a0]{1,2}(?!(?:and|or|to|is|are|was|were|in|on|at|for|from|per|by|of|with)\b)[a-z]")
 
 
@@ -61,11 +75,14 @@ class _Term:
 
 
 def find_durations(text: str) -> Iterator[Literal]:
-    """Durations written as one token: "2h 30m", "P30D", "PT2H"."""
+    """Durations written as one token: "2h 30m", "P30D", "PT2H", and "40:58", which is no time of day."""
     for match in _COMPACT.finditer(text):
         parts = [(int(match[name]), size) for name, size in _COMPACT_UNITS if match[name]]
         if len(parts) > 1:
             yield _duration(text, match, Decimal(sum(count * size for count, size in parts)), "time")
+    for match in _PLAYING.finditer(text):
+        if int(match["m"]) > 24:
+            yield _duration(text, match, Decimal(int(match["m"]) * 60 + int(match["s"])), "time")
     for match in _ISO.finditer(text):
         group = {name: int(value or 0) for name, value in match.groupdict().items()}
         months = group["Y"] * 12 + group["M"]
@@ -116,6 +133,8 @@ def _read(text: str, atom: Atom) -> _Term:
     unit: Unit | None = None
     if before := currency_before(text, start):
         unit, start = Unit("amount", before[0]), before[1]
+    elif text[start - 1 : start] in ("-", "−") and (before := currency_before(text, start - 1)):
+        unit, start, figures = Unit("amount", before[0]), before[1], tuple(CONTEXT.minus(value) for value in figures)
     negative = start > 0 and text[start - 1] in "-−" and not _is_joined(text, start - 1)
     scale = scale_after(text, end, money=unit is not None)
     if scale:
@@ -153,6 +172,8 @@ def _range(text: str, low: _Term, high: _Term) -> Literal | None:
         _AND.fullmatch(between) and _BETWEEN.search(text[max(0, low.start - 24) : low.start])
     ):
         return None
+    if _YEARS.fullmatch(text[low.start : high.end]):
+        figures_high = (Decimal(text[low.start : low.start + 2] + text[high.start : high.end]),)
     unit = high.unit or low.unit
     if low.unit is not None and unit is not None and (low.unit.kind, low.unit.dimension) != (unit.kind, unit.dimension):
         return None
@@ -192,8 +213,9 @@ def _chain(text: str, terms: list[_Term], index: int) -> tuple[Literal, int]:
     measures = tuple(Measure(value, value) for value in total)
     literal = _literal(text, first.start, last.end, first.unit, figures if used == 1 else (), measures)
     atom = first.atom
-    weak = atom.is_ordinal or (atom.is_word and first.unit is None and not first.scale and first.figures[0] <= 10)
-    return replace(literal, weak=weak), used
+    small = first.unit is None and not first.scale and first.figures[0] <= 10
+    unit = "ordinal" if atom.is_ordinal else literal.unit
+    return replace(literal, weak=small and (atom.is_word or atom.is_ordinal), unit=unit), used
 
 
 def _base(unit: Unit | None, figure: Decimal) -> Decimal:
@@ -226,5 +248,11 @@ def key_before(text: str, position: int) -> str:
     """The field name or label that ends right before `position` ("refund_window": 30 -> refund_window), or ""."""
     window = text[max(0, position - 64) : position]
     line = window[max(window.rfind(mark) for mark in "\n{,;|") + 1 :]
-    match = _KEY.search(line)
-    return match[1].strip() if match else ""
+    head = line.rstrip(" \t\"'[(")
+    if head.endswith((":", "=")):
+        head = head[:-1]
+    elif match := _IS.search(line):
+        head = line[: match.start()]
+    else:
+        return ""
+    return _NOT_NAME.split(head.rstrip(" \t\"'”"))[-1].lstrip(" .()/%€$£&'-0123456789").rstrip()

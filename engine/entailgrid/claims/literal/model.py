@@ -38,7 +38,7 @@ class Day:
 class Clock:
     """A time of day: its possible seconds since midnight, and its zone where one is stated.
 
-    `offsets` are the minutes east of UTC that the zone may stand for (ET: two), empty if there is none or it is unknown.
+    `offsets` are the minutes east of UTC that the zone may stand for (ET: two), empty if none or unknown.
     """
 
     seconds: tuple[int, ...]
@@ -51,8 +51,8 @@ class Clock:
 class Literal:
     """One literal of a text; `text == given[start:end]` in code points.
 
-    Numeric kinds carry `measures` (in the base unit of `unit`) and `figures` (as written, before unit conversion); a text
-    that can be read in two ways ("1.200") has two of each. Dates carry `days`, times `clock`, the other kinds `name`.
+    Numeric kinds carry `measures` (in the base unit of `unit`) and `figures` (as written, before unit conversion); what
+    can be read in two ways ("1.200") has two of each. Dates carry `days`, times `clock`, the other kinds `name`.
     """
 
     text: str

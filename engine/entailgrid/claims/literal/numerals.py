@@ -11,12 +11,22 @@ CONTEXT = Context(prec=80, traps=[InvalidOperation, Overflow, DivisionByZero])
 MAX_DIGITS = 40
 """Longer runs of digits are names, not numbers."""
 
+LETTERS = "A-Za-z0-9_À-ɏͰ-ӿ"
+"""Characters that end no literal beside them, for a regular expression's class. CJK is absent: it has no spaces."""
 SPACES = "\u00a0\u2009\u202f"
+
+
+def compile_ascii(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern whose word characters are ASCII, so that a literal may stand right beside CJK text."""
+    return re.compile(pattern, flags | re.ASCII)
+
+
 _NUMERAL = re.compile(
-    rf"(?<!\w)(?<!\d[.,])\d+(?:[.,'’٫٬{SPACES}]\d+)*(?:[eE][+-]?\d{{1,3}}(?!\w))?|(?<![\w.])\.\d{{1,40}}(?![\d.])"
+    rf"(?<![{LETTERS}])(?<!\d)(?<!\d[.,])\d+(?:[.,'’٫٬{SPACES}]\d+)*(?:[eE][+-]?\d{{1,3}}(?!\w))?|(?<![\w.])\.\d{{1,40}}(?![\d.])"
 )
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?:,\d{1,2})?(?=[ \u00a0]?(?:€|EUR\b|PLN\b|SEK\b|NOK\b|zł|kr\b))")
 _POWER = re.compile(r"[ \u00a0]?[x×·][ \u00a0]?10\^?([-−]?\d{1,3})(?!\d)")
+_EXPONENT = re.compile(r"\^([-−]?\d{1,3})(?!\d)")
 _VULGAR = dict(zip("½¼¾⅓⅔⅛⅜⅝⅞", ("1/2", "1/4", "3/4", "1/3", "2/3", "1/8", "3/8", "5/8", "7/8"), strict=True))
 _VULGAR_SIGN = re.compile(f"[{''.join(_VULGAR)}]")
 _FRACTION = re.compile(r"(?<![\w./])(\d{1,2})/(2|3|4|5|6|8|10|12|16)(?![\d/]|[.,]\d)")
@@ -179,6 +189,8 @@ def _extended(text: str, start: int, end: int, values: tuple[Decimal, ...]) -> A
     if match := _POWER.match(text, end):
         power = Decimal(match[1].replace("−", "-"))
         return Atom(start, match.end(), tuple(CONTEXT.scaleb(value, power) for value in values))
+    if text[start:end] == "10" and (match := _EXPONENT.match(text, end)):
+        return Atom(start, match.end(), (CONTEXT.scaleb(Decimal(1), Decimal(match[1].replace("−", "-"))),))
     if match := _MIXED.match(text, end):
         part = _ratio(_VULGAR[match[1]] if match[1] else match[2] or "1/2")
         return Atom(start, match.end(), tuple(CONTEXT.add(value, part) for value in values))

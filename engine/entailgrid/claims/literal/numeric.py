@@ -13,6 +13,8 @@ from entailgrid.claims.literal.units import Unit, unit_of_key
 
 TOLERANCE = Decimal("0.05")
 """How far "about 100" may be off, relative."""
+_SECONDS = {"business_day": Decimal(86400), "calendar": Decimal(2629746)}
+"""About how long the base unit of a duration's dimension is, to tell which durations are of the same order."""
 REACH = Decimal(2)
 """How far a value may lie beyond the bound that a claim states ("over 100": 100 to 200), as a factor."""
 
@@ -41,20 +43,60 @@ def relate_measures(claim: Literal, known: Literal) -> tuple[Relation, Decimal]:
     """The relation of a premise's value to a claim's, and their relative distance."""
     gap = _distance(claim.measures, known.measures)
     if claim.kind == known.kind:
-        return _same_kind(claim, known), gap
+        relation = _same_kind(claim, known)
+        if relation is Relation.DIFFERENT and not _are_alike(claim, known):
+            relation = Relation.NONE
+        elif relation is Relation.DIFFERENT and _is_beyond_bound(claim, known):
+            relation = Relation.UNCLEAR
+        return relation, gap
     if known.kind == "number":
         return _to_bare_number(claim, known), _distance(claim.figures, known.figures)
     if claim.kind == "number":
         if agrees(claim, claim.figures, known, known.figures):
             return Relation.LOOSE, gap
-        return (Relation.FAR if known.kind == "amount" else Relation.NONE), gap
+        return (Relation.FAR if known.kind == "amount" and not is_year(claim) else Relation.NONE), gap
     return Relation.NONE, gap
+
+
+def is_year(literal: Literal) -> bool:
+    """Whether a bare number may be a year."""
+    return (
+        literal.kind == "number"
+        and len(literal.text) == 4
+        and literal.text.isdigit()
+        and literal.text[:2] in ("19", "20")
+    )
+
+
+def _are_alike(claim: Literal, known: Literal) -> bool:
+    """Whether two differing values of one kind are about the same sort of thing, so that the difference says something.
+
+    A year is not held against a small number, nor an ordinal against a cardinal, nor months against minutes.
+    """
+    if claim.kind == "number":
+        if "ordinal" in (claim.unit, known.unit):
+            return claim.unit == known.unit
+        return not is_year(claim) or known.measures[0].high >= 1000
+    if claim.kind == "duration" and claim.unit != known.unit:
+        left, right = (_SECONDS.get(item.unit, Decimal(1)) * item.measures[0].high for item in (claim, known))
+        return left <= right * 10 and right <= left * 10
+    return True
+
+
+def _is_beyond_bound(claim: Literal, known: Literal) -> bool:
+    """Whether the value keeps the claim's "over" or "under", only too far off to be what the claim speaks of."""
+    if claim.unit != known.unit and claim.kind != "amount":
+        return False
+    want, have = claim.measures[0], known.measures[0]
+    return (claim.bound == "over" and have.low > want.high) or (claim.bound == "under" and have.high < want.low)
 
 
 def _same_kind(claim: Literal, known: Literal) -> Relation:
     if claim.kind == "quantity" and claim.unit != known.unit:
         return Relation.NONE
-    same_unit = same_currency(claim.unit, known.unit) if claim.kind == "amount" else claim.unit == known.unit
+    same_unit = claim.kind == "number" or claim.unit == known.unit
+    if claim.kind == "amount":
+        same_unit = same_currency(claim.unit, known.unit)
     if same_unit and agrees(claim, claim.measures, known, known.measures):
         return Relation.EQUAL
     return Relation.DIFFERENT
@@ -69,7 +111,15 @@ def _to_bare_number(claim: Literal, known: Literal) -> Relation:
     if claim.kind == "amount":
         if claim.figures and claim.figures != claim.measures:
             equal = equal or agrees(claim, claim.measures, known, known.figures)
-        return Relation.LOOSE if equal else Relation.FAR
+        return (
+            Relation.LOOSE
+            if equal
+            else Relation.DIFFERENT
+            if known.key
+            else Relation.FAR
+            if known.isolated
+            else Relation.NONE
+        )
     if claim.kind == "percentage":
         return _to_rate(claim, known, equal)
     if claim.kind == "duration" and known.key and _TIME_KEY.search(known.key):

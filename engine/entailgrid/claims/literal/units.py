@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from entailgrid.claims.literal import currencies
-from entailgrid.claims.literal.numerals import CONTEXT, SCALE_WORDS
+from entailgrid.claims.literal.numerals import CONTEXT, LETTERS, SCALE_WORDS
 from entailgrid.types import LiteralKind
 
 
@@ -197,6 +197,10 @@ _SIGNS: dict[str, Unit] = {
 }  # fmt: skip
 """Symbols, in which case matters (mg, Mg)."""
 
+_SCALE_WORDS = SCALE_WORDS | {
+    "mio": 10**6, "millionen": 10**6, "millones": 10**6, "millón": 10**6, "mrd": 10**9, "milliarden": 10**9,
+    "milliarde": 10**9, "milliard": 10**9,
+}  # fmt: skip
 _SCALE_SIGNS = {
     "k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "mln": 10**6, "MM": 10**6, "m": 10**6, "B": 10**9, "b": 10**9,
     "bn": 10**9, "Bn": 10**9, "T": 10**12, "tn": 10**12,
@@ -208,14 +212,14 @@ def _alternation(names: Iterable[str]) -> str:
 
 
 _GAP = r"(?:[ \t\u00a0\u2009\u202f]{0,4}|-)"
-_END = r"(?![A-Za-z0-9])"
+_END = rf"(?![{LETTERS}])"
 _WORD_UNIT = re.compile(rf"{_GAP}({_alternation(_WORDS)})s?{_END}", re.IGNORECASE)
 _SIGN_UNIT = re.compile(rf"{_GAP}({_alternation(_SIGNS)}){_END}")
 _COMPOUND = re.compile(
     rf"{_GAP}((?:mg|g|kg|µg|mcg|ng|mmol|µmol|mol|mEq|m?IU|m?U|m|km|ml|mL|l|L|W|kW|kWh|beats|breaths|requests)"
     rf"(?:/(?:kg|dL|dl|L|l|mL|ml|m2|m²|m³|h|hr|s|sec|min|day|d|week|km|second|minute|hour)){{1,2}}){_END}"
 )
-_SCALE_WORD = re.compile(rf"(?:[ \t\u00a0]{{0,3}}|-)({_alternation(SCALE_WORDS)})s?{_END}", re.IGNORECASE)
+_SCALE_WORD = re.compile(rf"(?:[ \t\u00a0]{{0,3}}|-)({_alternation(_SCALE_WORDS)})[s.]?{_END}", re.IGNORECASE)
 _SCALE_SIGN = re.compile(rf"({_alternation(_SCALE_SIGNS)}){_END}")
 _KEY_WORD = re.compile(r"[A-Za-zµ°%$€£]+")
 
@@ -223,7 +227,7 @@ _KEY_WORD = re.compile(r"[A-Za-zµ°%$€£]+")
 def scale_after(text: str, position: int, *, money: bool) -> tuple[int, int] | None:
     """The factor of "million", "bn", "k", "dozen" ... at `position`, and its end. m, b, MM and T need a currency."""
     if match := _SCALE_WORD.match(text, position):
-        return SCALE_WORDS[match[1].lower()], match.end()
+        return _SCALE_WORDS[match[1].lower()], match.end()
     start = position + 1 if money and text[position : position + 1] == " " else position
     match = _SCALE_SIGN.match(text, start)
     if match and (money or match[1] not in ("m", "b", "MM", "T")):
@@ -245,21 +249,20 @@ def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
 
 
 def unit_of_key(key: str) -> Unit | None:
-    """The unit that a field name states last: `refund_window_days`, `ttlSeconds`, `Weight (kg)`, `price_usd`.
+    """The unit that a field name states last: `refund_window_days`, `ttlSeconds`, `Weight (kg)`; a currency anywhere.
 
     A duration must be in the plural or `ms`: `year`, `month`, `min` are more often a date's part or a minimum.
     """
     words = _KEY_WORD.findall(re.sub(r"([a-z])([A-Z])", r"\1 \2", key))
-    for word in reversed(words[-2:]):
-        unit = _unit_named(word)
-        if unit is not None:
-            return unit
+    if words and (unit := _unit_named(words[-1])) is not None:
+        return unit
+    code = next((word.upper() for word in words if word.upper() in currencies.CODES), None)
+    if code is not None:
+        return Unit("amount", code)
     return _PERCENT if key.rstrip(" )").endswith("%") else None
 
 
 def _unit_named(word: str) -> Unit | None:
-    if word.upper() in currencies.CODES:
-        return Unit("amount", word.upper())
     if word in currencies.SYMBOLS:
         return Unit("amount", currencies.SYMBOLS[word])
     low = word.lower()
