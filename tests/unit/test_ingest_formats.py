@@ -292,10 +292,31 @@ def test_broken_input_is_named(format: InputFormat, document: Any, where: str, p
     assert problem in caught.value.problem
 
 
-@pytest.mark.parametrize("document", [None, 5, "text", [], {}, [5], {"id": "x"}, [["a"]], {"messages": []}])
-def test_unknown_documents_name_the_known_formats(document: Any) -> None:
-    with pytest.raises(InvalidTrace, match="contract, openai, openai-responses, anthropic, cohere, mcp"):
+UNKNOWN = [
+    (None, "null"),
+    (5, "5"),
+    ("text", '"text"'),
+    ([], "an empty list"),
+    ([5], "a list"),
+    ([["a"]], "a list"),
+    ([[{}]], "a list"),
+    ({}, "an empty object"),
+    ({"id": "x", "b": 1}, 'an object with the keys "id", "b"'),
+    ({"messages": []}, 'an object with the keys "messages"'),
+    ({"text": "only"}, 'an object with the keys "text"'),
+    ({"citations": []}, 'an object with the keys "citations"'),
+    ({"role": "user", "content": []}, 'an object with the keys "role", "content"'),
+    ({"role": "assistant", "content": "x"}, 'an object with the keys "role", "content"'),
+    ({"input": "x", "documents": []}, 'an object with the keys "input", "documents"'),
+]
+
+
+@pytest.mark.parametrize(("document", "found"), UNKNOWN)
+def test_unknown_documents_name_what_was_found_and_the_known_formats(document: Any, found: str) -> None:
+    with pytest.raises(InvalidTrace) as caught:
         detect(document)
+    expected = "expected one of contract, openai, openai-responses, anthropic, cohere, mcp"
+    assert caught.value.problem == f"fits no known format, found {found}; {expected}"
 
 
 TEXT = "Rain fell. It was 12 mm."
@@ -428,6 +449,15 @@ DETECTED: list[tuple[Any, InputFormat]] = [
     ({"messages": [{"role": "user", "content": "x"}], "documents": []}, "cohere"),
     ([{"role": "user", "content": [{"type": "input_text", "text": "x"}]}], "openai-responses"),
     ([{"role": "assistant", "tool_plan": "p"}], "cohere"),
+    ({"text": "a", "citations": []}, "cohere"),
+    ({"text": "a", "chat_history": []}, "cohere"),
+    ([{"role": "tool", "content": [{"type": "document", "document": {}}]}], "cohere"),
+    ([{"role": "user", "content": [{"type": "document", "source": {}}]}], "anthropic"),
+    ([{"role": "user", "content": [{"type": "tool_result"}]}], "anthropic"),
+    ([{"role": "assistant", "content": [{"type": "tool_use"}]}], "anthropic"),
+    ([{"role": "assistant", "content": [{"type": "text", "text": "x", "citations": []}]}], "anthropic"),
+    ([{"role": "user", "content": [{"type": "text", "text": "x"}]}], "openai"),
+    ([{"type": "function_call"}], "openai-responses"),
     ([[{"jsonrpc": "2.0", "id": 1, "method": "ping"}], {"answer": "a"}], "mcp"),
     ({"jsonrpc": "2.0", "id": 1, "method": "ping"}, "mcp"),
 ]
@@ -518,3 +548,31 @@ def test_mcp_answers_may_carry_the_other_fields_of_a_trace() -> None:
     }
     (trace,) = traces_from([{"jsonrpc": "2.0", "method": "note"}, closing], None, default_id="x")
     assert (trace.id, trace.question, cited(trace)) == ("own", "q", [("abc", ("r",))])
+
+
+ARGUMENTS = [
+    ('{"a": 1}', {"a": 1}),
+    ("", {}),
+    (None, {}),
+    ({"a": 1}, {"a": 1}),
+    ("[1]", {"_raw": "[1]"}),
+    ('{"a": NaN}', {"_raw": '{"a": NaN}'}),
+    ('{"a": 1, "a": 2}', {"_raw": '{"a": 1, "a": 2}'}),
+    (r'{"a": "\ud800"}', {"_raw": r'{"a": "\ud800"}'}),
+    ("[" * 5000, {"_raw": "[" * 5000}),
+    (5, {"_raw": 5}),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), ARGUMENTS)
+def test_tool_arguments(arguments: Any, expected: dict[str, Any]) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    result = {"role": "tool", "tool_call_id": "c", "content": "r"}
+    turns = [{"role": "assistant", "tool_calls": [call]}, result, {"role": "assistant", "content": "a"}]
+    (trace,) = traces_from(turns, "openai", default_id="x")
+    assert trace.sources[0].arguments == expected
+
+
+def test_lone_surrogates_in_an_answer_from_elsewhere_are_refused() -> None:
+    with pytest.raises(InvalidTrace, match=r"holds a lone surrogate U\+D800"):
+        traces_from({"sources": []}, None, default_id="x", answer="\ud800")
