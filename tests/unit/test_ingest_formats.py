@@ -576,3 +576,29 @@ def test_tool_arguments(arguments: Any, expected: dict[str, Any]) -> None:
 def test_lone_surrogates_in_an_answer_from_elsewhere_are_refused() -> None:
     with pytest.raises(InvalidTrace, match=r"holds a lone surrogate U\+D800"):
         traces_from({"sources": []}, None, default_id="x", answer="\ud800")
+
+
+def test_a_result_without_its_call_keeps_the_name_it_brings() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "called", "arguments": "{}"}}
+    known = {"role": "tool", "tool_call_id": "c", "name": "other", "content": "r"}
+    turns = [{"role": "assistant", "tool_calls": [call]}, known, {**known, "tool_call_id": "d"}]
+    (trace,) = traces_from([*turns, {"role": "assistant", "content": "a"}], "openai", default_id="x")
+    assert [source.tool for source in trace.sources] == ["called", "other"]
+
+
+def test_anthropic_names_and_addresses_of_documents() -> None:
+    blocks = [
+        {"type": "document", "source": {"type": "url", "url": "https://a.example/x.pdf"}},
+        {"type": "document", "context": "c", "source": {"type": "file", "file_id": "f"}},
+        {"type": "search_result", "source": "kb-1", "title": "", "content": [{"type": "text", "text": "x"}]},
+        {"type": "search_result", "source": "kb-2", "title": "T", "content": []},
+    ]
+    turns = [{"role": "user", "content": blocks}, {"role": "assistant", "content": "a"}]
+    (trace,) = traces_from(turns, "anthropic", default_id="x")
+    found = [(source.id, source.name, source.url) for source in trace.sources]
+    assert found == [
+        ("document_1", None, "https://a.example/x.pdf"),
+        ("document_2", None, None),
+        ("search_result_1", "kb-1", None),
+        ("search_result_2", "T", None),
+    ]
