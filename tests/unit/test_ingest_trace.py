@@ -113,7 +113,7 @@ def test_fields_are_refused_with_their_path(data: Any, where: str, problem: str,
 
 TEXTS = [
     (b'{"answer": "a", "answer": "b", "sources": []}', "answer", "this key appears twice in one object"),
-    (b'{"answer": "a", "sources": [{"id": "a", "text": "", "arguments": {"k": 1, "k": 1}}]}',
+    (b'{"answer": "a", "sources": [{"id": "a", "text": "", "arguments": {"j": 1, "k": 1, "k": 1}}]}',
      "sources[0].arguments.k", "this key appears twice"),
     (b'{"answer": "a", "sources": [{"id": "a", "structured_content": {"x": [1, NaN]}}]}',
      "sources[0].structured_content.x[1]", "expected a finite number, found NaN"),

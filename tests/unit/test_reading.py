@@ -191,6 +191,9 @@ def test_documents_above_the_limit(tmp_path: Path) -> None:
     (error,) = read_traces(tmp_path / "t.json", max_trace_bytes=limit)
     assert isinstance(error, PayloadTooLarge)
     long_log = lines(LOG[0], *[{"jsonrpc": "2.0", "method": "notifications/progress"}] * 50, *LOG[1:])
+    size = sum(len(line) for line in long_log.splitlines())
+    assert read(tmp_path, "l.jsonl", long_log, max_trace_bytes=size) == ["l:1"]
+    assert read(tmp_path, "l.jsonl", long_log, max_trace_bytes=size - 1)[0].startswith("! l.jsonl:53: larger")
     (text,) = read(tmp_path, "l.jsonl", long_log, max_trace_bytes=1000)
     assert text.startswith("! l.jsonl:")
     assert text.endswith("larger than the limit of 1000 bytes")

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -166,7 +167,7 @@ class _Reader:
                 yield error.at(f"{self.name}:{number}")
                 continue
             if kind == "mcp":
-                yield from self._log([(number, document)], lines)
+                yield from self._log(chain([(number, line)], lines))
                 return
             kind = self.format
             yield from self._document(document, number)
@@ -188,10 +189,9 @@ class _Reader:
         for trace in traces:
             yield Document(trace, gold, where)
 
-    def _log(
-        self, messages: list[tuple[int, object]], lines: Iterator[tuple[int, bytes | InvalidTrace]]
-    ) -> Iterator[Document | InvalidTrace]:
+    def _log(self, lines: Iterator[tuple[int, bytes | InvalidTrace]]) -> Iterator[Document | InvalidTrace]:
         """An MCP log, one message a line: one trace, and a damaged line spoils it."""
+        messages: list[tuple[int, object]] = []
         size = 0
         try:
             for number, line in lines:
