@@ -9,9 +9,11 @@ from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
+    StrictFloat,
     StrictInt,
     StrictStr,
     model_validator,
@@ -56,12 +58,21 @@ LiteralStatus = Literal["match", "mismatch", "cannot_check"]
 InputFormat = Literal["contract", "openai", "openai-responses", "anthropic", "cohere", "mcp"]
 
 
+def _iso(value: Any) -> Any:
+    if isinstance(value, datetime) or (isinstance(value, str) and not value.strip().lstrip("+-").replace(".", "").isdigit()):
+        return value
+    raise ValueError("expected an ISO 8601 date and time such as 2026-10-02T14:05:00Z")
+
+
 def _aware(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-Timestamp = Annotated[datetime, AfterValidator(_aware)]
+Timestamp = Annotated[datetime, BeforeValidator(_iso, json_schema_input_type=datetime), AfterValidator(_aware)]
 """ISO 8601; a time without an offset is taken as UTC."""
+
+
+Seconds = Annotated[StrictInt | StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Frozen(BaseModel):
@@ -111,11 +122,11 @@ class Source(_Frozen):
     tool: StrictStr | None = None
     arguments: dict[str, Any] | None = None
     fetched_at: Timestamp | None = None
-    ttl_seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
+    ttl_seconds: Seconds | None = None
     tier: Tier | None = None
     name: StrictStr | None = Field(None, description="How people call this source, e.g. 'account record'.")
     url: StrictStr | None = None
-    confidence: float | str | None = None
+    confidence: StrictFloat | StrictInt | StrictStr | None = None
     source_chain: tuple[StrictStr, ...] = ()
     signature: StrictStr | None = None
 
@@ -128,7 +139,8 @@ class Source(_Frozen):
 
     @model_validator(mode="after")
     def _has_content(self) -> Source:
-        if not self.model_fields_set & {"text", "content", "structured_content"}:
+        given = {"text", "content", "structured_content"} & self.model_fields_set
+        if not given or (given == {"text"} and self.text is None):
             raise ValueError("needs one of text, content, structured_content")
         if self.text is not None and self.content:
             raise ValueError("has both text and content; give one of them")

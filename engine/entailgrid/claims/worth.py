@@ -59,7 +59,7 @@ _HEDGE = re.compile(
 _LEAD_IN = re.compile(
     r"(?:(?:sure|certainly|great|okay|ok|yes|of course|based on [^,]{0,80})[,!.]? )?(?:here(?:'|’)s|here (?:is|are)|below (?:is|are)|"
     r"the (?:details|following|options|results|information|available [\w -]{0,60}) (?:is|are)|to (?:confirm|summari[sz]e|recap|proceed)|"
-    r"the following\b|.{0,80}\bas follows:?$|(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
+    r"the following\b|.{0,120}\bhere (?:is|are) (?:the|your|some)\b[^.]{0,60}:?$|.{0,80}\bas follows:?$|(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
     re.IGNORECASE,
 )
 _WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)

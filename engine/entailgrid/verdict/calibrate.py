@@ -18,15 +18,19 @@ class SupportWeights:
     """log-odds that a premise supports a claim, from what was seen of the pair.
 
     `structured` scales the cross-encoder's part for records, tables and the like, which it was hardly trained on; there a field
-    of the same name and value (`field_match`, up to two) says more. `further_literal`: each matched literal beyond the first.
+    of the same name and value (`field_match`, up to two) says more. `further_literal`: each matched literal beyond the first. `literal_ceiling`: the most that a
+    premise reaches which lacks a literal of the claim. `value_misplaced`: the value stands in another field than the one
+    that the claim names. `fragment`: a `key: value` claim beside prose.
     """
 
     bias: float = -3.2
     entailment: float = 3.4
     contradiction: float = -3.0
     structured: float = 0.5
-    field_match: float = 1.3
+    field_match: float = 1.6
     value_stated: float = 0.8
+    value_misplaced: float = -6.0
+    fragment: float = -1.5
     field_denied: float = -2.5
     cosine: float = 1.2
     coverage: float = 3.2
@@ -34,6 +38,7 @@ class SupportWeights:
     further_literal: float = 0.5
     literal_missing: float = -2.6
     literal_mismatch: float = -3.6
+    literal_ceiling: float = -0.4
     name_missing: float = -0.3
     name_elsewhere: float = -1.5
     action: float = 2.4
@@ -49,6 +54,7 @@ class ContradictionWeights:
     structured: float = 0.6
     field_match: float = -1.5
     field_denied: float = 2.5
+    value_misplaced: float = 3.0
     coverage: float = 3.0
     literal_mismatch: float = 2.0
     literals_matched: float = -0.4

@@ -146,6 +146,8 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy, r
             supporting = [*pair, *supporting]
             together = {stance.source for stance in pair}
             contradicting = [stance for stance in contradicting if stance.source not in together]
+    if not question.cited and supporting and contradicting:
+        supporting = _unopposed(supporting, contradicting)
     support = _support(question, supporting, contradicting)
     if support != "supported":
         supporting = []
@@ -169,6 +171,12 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy, r
         tuple(reasons),
         reason,
     )
+
+
+def _unopposed(supporting: Sequence[Stance], contradicting: Sequence[Stance]) -> list[Stance]:
+    """Where nothing is cited and sources disagree, the stronger side decides."""
+    against = contradicting[0].contradiction.contradict
+    return list(supporting) if supporting[0].support.support >= against else []
 
 
 def _best_first(stances: Sequence[Stance]) -> list[Stance]:

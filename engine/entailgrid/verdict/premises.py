@@ -113,6 +113,7 @@ def weigh_premise(
     missing = {name for name in names if name not in here}
     elsewhere = {name for name in missing if any(name in v.stems for s, v in views.items() if s != candidate.source)}
     elsewhere = {name for name in elsewhere if name not in view.stems}
+    structured = any(segments[index].fields for index in candidate.segments)
     signals = Signals(
         candidate,
         entailment,
@@ -121,7 +122,9 @@ def weigh_premise(
         names_missing=len(missing - elsewhere),
         names_elsewhere=len(elsewhere),
         is_action_result=is_action_result,
-        is_structured=any(segments[index].fields for index in candidate.segments),
+        is_structured=structured,
+        is_fragment=bool(keyed(claim)) and not structured,
+        values_misplaced=sum(misplaced_values(claim, segments[index]) for index in candidate.segments),
         fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),
         fields_denied=sum(denied_fields(claim, segments[index]) for index in candidate.segments),
         values_stated=sum(stated_values(claim, segments[index]) for index in candidate.segments),
@@ -170,6 +173,38 @@ def denied_fields(claim: str, segment: Segment) -> int:
     return sum(_states_field(claim, field) == "opposite" for field in segment.fields)
 
 
+_KEYED = re.compile(r"(?:^|[:,] )([^:,]{1,40}): (?=[^:]*$)")
+
+
+@lru_cache(maxsize=16384)
+def keyed(claim: str) -> frozenset[str]:
+    """Stems of the key where a claim reads `key: value` and holds no verb's worth of words; empty otherwise."""
+    match = _KEYED.search(claim)
+    if match is None or len(claim[match.end() :].split()) > 6:
+        return frozenset()
+    return stems_of(match.group(1))
+
+
+def misplaced_values(claim: str, segment: Segment) -> int:
+    """Values of the claim that stand in a field which it does not name, while the field that it names holds another."""
+    said = stems_of(claim)
+    values = [literal for literal in literals_of(claim) if not literal.weak and literal.kind not in ("identifier", "quotation")]
+    count = 0
+    for literal in values:
+        named = [f for f in segment.fields if (key := stems_of(f.key)) and key <= said]
+        holders = [field for field in segment.fields if _same_value(literal, field)]
+        if holders and named and not any(field in named for field in holders):
+            rivals = [f for f in named if _comparable(literal, f) and not any(_same_value(v, f) for v in values)]
+            count += bool(rivals) and not any(stems_of(field.key) & said for field in holders)
+    return count
+
+
+@lru_cache(maxsize=16384)
+def _comparable(literal: ClaimLiteral, field: Field) -> bool:
+    text = f"{field.key}: {field.value}"
+    return compare(literal, literals_of(text), text).status == "mismatch"
+
+
 def stated_values(claim: str, segment: Segment) -> int:
     """Fields whose value of several words the claim holds although it does not name the field."""
     spoken = frozenset(words(claim))
@@ -198,7 +233,9 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
     literal = any(_same_value(item, field) for item in literals_of(claim) if not item.weak)
     wording = frozenset(words(field.value))
     worded = bool(wording) and wording <= frozenset(words(claim))
-    return "same" if (literal or worded) and (shared >= 0.5 or (literal and len(value) > 2)) else None
+    if literal or worded:
+        return "same" if shared >= 0.5 or (literal and len(value) > 2) else None
+    return "opposite" if key and key <= keyed(claim) and len(wording) <= 4 else None
 
 
 def _said(word: str, said: frozenset[str]) -> bool:

@@ -25,6 +25,8 @@ class Signals:
     fields_matched: int = 0
     fields_denied: int = 0
     values_stated: int = 0
+    values_misplaced: int = 0
+    is_fragment: bool = False
 
     @property
     def holds_all_literals(self) -> bool:
@@ -75,7 +77,10 @@ def _support(signals: Signals, calibration: Calibration) -> float:
         odds += weights.literals_matched + weights.further_literal * min(matched - 1, 3)
     odds += weights.literal_mismatch * min(mismatched, 2) + weights.literal_missing * min(absent, 2)
     odds += weights.name_missing * min(signals.names_missing, 2) + weights.name_elsewhere * min(signals.names_elsewhere, 2)
-    return odds + (weights.action if signals.is_action_result else 0.0)
+    odds += weights.value_misplaced * min(signals.values_misplaced, 1)
+    odds += weights.fragment if signals.is_fragment else 0.0
+    odds += weights.action if signals.is_action_result else 0.0
+    return min(odds, weights.literal_ceiling) if mismatched or absent else odds
 
 
 def _contradiction(signals: Signals, calibration: Calibration) -> float:
@@ -86,6 +91,7 @@ def _contradiction(signals: Signals, calibration: Calibration) -> float:
     odds += scale * (weights.contradiction * signals.contradiction + weights.entailment * signals.entailment)
     odds += weights.coverage * signals.candidate.coverage + weights.field_match * min(signals.fields_matched, 2)
     odds += weights.literal_mismatch * min(mismatched, 1) + weights.field_denied * min(signals.fields_denied, 1)
+    odds += weights.value_misplaced * min(signals.values_misplaced, 1)
     if matched and not mismatched:
         odds += weights.literals_matched * matched
     if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another:
