@@ -141,7 +141,8 @@ _FUNCTION_SETS = {language: frozenset(text.split()) for language, text in _FUNCT
 
 
 def is_english(text: str) -> bool:
-    """False when `text` is plainly in another language: a foreign script, or more of its function words than English ones.
+    """False when `text` is plainly in another language: a foreign script, or more of its function words (each counted once)
+    than English ones.
 
     Doubtful and short texts count as English: names, codes and numbers belong to no language.
     """
@@ -150,8 +151,8 @@ def is_english(text: str) -> bool:
         return True
     if sum(char > "\u024f" for char in letters) > len(letters) / 2:
         return False
-    tokens = words(text)
-    counts = {language: sum(token in known for token in tokens) for language, known in _FUNCTION_SETS.items()}
+    tokens = frozenset(words(text))
+    counts = {language: len(tokens & known) for language, known in _FUNCTION_SETS.items()}
     english = counts.pop("en")
     best = max(counts.values())
     return best < 2 or best <= english
