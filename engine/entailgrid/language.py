@@ -90,11 +90,7 @@ def trim(text: str, span: Span) -> Span:
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 STOP_WORDS = frozenset(
-    """a an the and or but of to in on at by for from with as is are was were be been being am it its this that these those
-    there here he she they them his her their we our us you your i me my will would shall should can could may might must do
-    does did done has have had having not no nor so than then too very just also only own same such each any all some into
-    over under out up down about after before during between per via which who whom whose what when where why how if while
-    because since until both more most other another s t re ve ll d m please""".split()
+    ["a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "from", "with", "as", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this", "that", "these", "those", "there", "here", "he", "she", "they", "them", "his", "her", "their", "we", "our", "us", "you", "your", "i", "me", "my", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "do", "does", "did", "done", "has", "have", "had", "having", "not", "no", "nor", "so", "than", "then", "too", "very", "just", "also", "only", "own", "same", "such", "each", "any", "all", "some", "into", "over", "under", "out", "up", "down", "about", "after", "before", "during", "between", "per", "via", "which", "who", "whom", "whose", "what", "when", "where", "why", "how", "if", "while", "because", "since", "until", "both", "more", "most", "other", "another", "s", "t", "re", "ve", "ll", "d", "m", "please"]
 )
 
 

@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entailgrid.evidence.segment import MAX_CHARS, Segment, segments_of
-from entailgrid.types import Source
+from entailgrid.evidence.segment import MAX_CHARS
+from reading_sources import TITLE_CHARS, resolve, segments, uncovered
 from strategies import JSON_CONTAINERS, JSON_VALUES, TEXTS, json_texts
-
-TITLE_CHARS = 170
-"""The longest title or heading that stands before a piece of evidence, its separator counted."""
-
-
-def segments(**fields: Any) -> list[Segment]:
-    return segments_of(Source.model_validate({"id": "s", **fields}), 3)
-
-
-def resolve(document: Any, pointer: str) -> Any:
-    """RFC 6901, section 4."""
-    assert pointer == "" or pointer.startswith("/")
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        document = document[int(key)] if isinstance(document, list) else document[key]
-    return document
-
-
-def uncovered(text: str, found: list[Segment]) -> str:
-    """The non-blank characters of `text` outside every segment's span."""
-    seen = bytearray(len(text))
-    for segment in found:
-        assert segment.block == 0
-        assert segment.pointer is None
-        assert segment.start is not None
-        assert segment.end is not None
-        assert 0 <= segment.start < segment.end <= len(text)
-        seen[segment.start : segment.end] = b"\1" * (segment.end - segment.start)
-    return "".join(char for char, known in zip(text, seen, strict=True) if not known and not char.isspace())
-
 
 PROSE = st.lists(TEXTS | st.sampled_from(["\n", "\n\n", ". ", "word " * 150, "x" * 900, "a;b," * 200]), max_size=6).map(
     "".join
@@ -87,7 +58,7 @@ def test_long_tokens_are_cut_not_dropped(text: str) -> None:
 
 def test_cut_pieces_overlap() -> None:
     found = segments(text="word " * 400)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.end is not None
         assert after.start is not None
         assert after.start < before.end
@@ -187,12 +158,18 @@ def test_no_results_are_evidence(value: Any) -> None:
     (segment,) = segments(structured_content=value, tool="search_flights")
     assert segment.count == 0
     assert "none" in segment.text
-    assert resolve(value, segment.pointer or "") in ([], {})
+    assert not leaves(resolve(value, segment.pointer or ""))
 
 
 def test_text_that_repeats_the_structured_content_is_read_once() -> None:
     value = {"a": 1}
     once = segments(structured_content=value, content=[{"type": "text", "text": json.dumps(value, indent=1)}])
-    assert [segment.pointer for segment in once] == [""]
+    assert [segment.pointer for segment in once] == ["/a"]
     twice = segments(structured_content=value, content=[{"type": "text", "text": '{"a": 2}'}])
     assert len(twice) == 2
+
+
+def test_an_empty_object_beside_other_fields_is_evidence() -> None:
+    found = segments(structured_content={"id": "A-17", "open_orders": {}, "notes": []})
+    assert any("open orders" in segment.text and segment.count == 0 for segment in found)
+    assert any("notes" in segment.text and segment.count == 0 for segment in found)
