@@ -24,6 +24,7 @@ _BEFORE_NUMBER = re.compile(
     r"(?:^|[\s(\[\"'“‘])(?:approx|ca|max|min|avg|no|nos|vol|figs?|sec|art|ref|eq|pp?|ext|ch|par)\.$", re.IGNORECASE
 )
 _FULL_STOP = re.compile(r"[。！？](?=[^\s」』”])")
+_CLOSING = re.compile(r"[*_~`\"”’)\]]+(?=\s|$)")
 _MARKER_ONLY = re.compile(r"\s*(?:\[[^\]\n]{1,80}\]|【[^】\n]{1,80}】|\(\d{1,3}\))+[.!?]?\s*$")
 
 
@@ -51,6 +52,10 @@ def _line_sentences(text: str, line: Span) -> list[Span]:
     for boundary in get_sentence_boundaries("en", text[line.start : line.end]):
         begin, end = line.start + boundary["start_index"], line.start + boundary["end_index"]
         for piece in _full_width(text, begin, end):
+            if spans and (closing := _CLOSING.match(text, piece.start, piece.end)) and not text[piece.start - 1].isspace():
+                spans[-1], piece = Span(spans[-1].start, closing.end()), Span(closing.end(), piece.end)
+            if piece.start == piece.end:
+                continue
             if spans and _joins(text, spans[-1], piece):
                 spans[-1] = Span(spans[-1].start, piece.end)
             else:
