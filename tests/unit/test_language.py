@@ -142,3 +142,9 @@ def test_english_names_and_codes_count_as_english(text: str) -> None:
 @pytest.mark.parametrize("text", FOREIGN)
 def test_other_languages_are_told_apart(text: str) -> None:
     assert not is_english(text)
+
+
+@pytest.mark.parametrize("mark", ["**", "*", '"', "”", "’", "`", ")", "]", ".**"])
+def test_a_closing_mark_stays_with_its_sentence(mark: str) -> None:
+    first, second = f"The window is 30 days.{mark}", "It starts today."
+    assert cut(f"{first} {second}") == [first, second]
