@@ -96,7 +96,7 @@ class Names:
         )
 
     def by_author_date(self, author: str, year: str) -> tuple[str, ...]:
-        first = re.split(r"\s+(?:&|and|et)\b", author)[0].strip().lower()
+        first = re.split(r"\s+(?:&|and\b|et\b)", author)[0].strip().lower()
         found = []
         for source in self.sources:
             text = " ".join([source.name or "", source.id, source.url or "", *(b.body[:2000] for b in source.blocks)]).lower()
@@ -204,7 +204,7 @@ _REPORTING = (
     r"has|have|contains?|puts?|sets?|requires?|allows?|covers?|suggests?|finds?|found|provides?|displays?|returned|returns)"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|_")
-_STOPPERS = re.compile(r"[,;:.!?()\[\]\n]|\s[-–—]\s")
+_STOPPERS = re.compile(r"[,;!?()\[\]\n]|[:.](?!\w)|\s[-–—]\s")
 
 
 def phrases(answer: str, names: Names) -> Iterator[Phrase]:
@@ -254,7 +254,7 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
 
 def _phrase_end(window: str, end: int) -> int:
     """A generic noun after the name belongs to the phrase: 'the account record *tool*'."""
-    match = re.match(r"\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b", window[end:])
+    match = re.match(r"(?:[-.]\w+)*[`*_]*(?:\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b)?", window[end:])
     return end + (match.end() if match else 0)
 
 
