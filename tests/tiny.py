@@ -12,33 +12,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from entailgrid_models.checkpoint import BertConfig, expected_shapes
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-WORDS = [
-    "a",
-    "the",
-    "premium",
-    "plan",
-    "includes",
-    "refund",
-    "window",
-    "of",
-    "30",
-    "days",
-    "not",
-    "12",
-    "seats",
-    "price",
-    "account",
-    "dose",
-    "mg",
-    "is",
-    "was",
-    "and",
-    "in",
-    "5",
-    ".",
-    ",",
-    "##s",
-]
+# fmt: off
+WORDS = (
+    "a", "the", "premium", "plan", "includes", "refund", "window", "of", "30", "days", "not", "12", "seats", "price",
+    "account", "dose", "mg", "is", "was", "and", "in", "5", ".", ",", "##s",
+)
+# fmt: on
 LABELS = ("contradiction", "entailment", "neutral")
 
 
