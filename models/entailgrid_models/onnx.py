@@ -179,7 +179,8 @@ def _open_session(path: Path, threads: int) -> InferenceSession:
 
 _SESSION_CONFIG = {
     # Lets the constant folder turn int8 weights into float32 at load. By default ONNX Runtime 1.32 makes them
-    # MatMulNBits with int8 activations: measured a quarter slower, and logits move by up to 3e-3 with the batch (law 2).
+    # MatMulNBits with int8 activations: a quarter slower (measured), and logits move by up to 3e-3 with the batch,
+    # which breaks law 2.
     "session.disable_quant_qdq": "1",
     "session.use_env_allocators": "1",
     "session.force_spinning_stop": "1",  # threads spin during a run only; an idle process uses no CPU
