@@ -1,4 +1,4 @@
-"""Pairs a second of the engine's path against sentence-transformers `CrossEncoder.predict(batch_size=32)`.
+"""Pairs a second of `Verifier.score` against sentence-transformers `CrossEncoder.predict(batch_size=32)`.
 
     python benchmarks/throughput_cross_encoder.py --data DIR [--pairs 1500] [--rounds 5] [--threads N]
 
@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from environment import write_results
-from pairs import predict, read_rows
+from pairs import read_rows
 from sentence_transformers import CrossEncoder
 
+from entailgrid import Verifier
 from entailgrid_models.export import export
 from entailgrid_models.onnx import OnnxModel, physical_cores
-from entailgrid_models.registry import resolve
 
 SETS = ("snli.test", "infotabs.dev", "scifact_rationale.dev")
 PACKAGES = ["numpy", "onnxruntime", "sentence-transformers", "tokenizers", "torch", "transformers"]
@@ -43,28 +43,27 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=physical_cores())
-    parser.add_argument("--token-budget", type=int, default=2048)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     pairs = sample_pairs(arguments.data, arguments.pairs)
     with TemporaryDirectory() as folder:
         export(arguments.data / "nli-start", Path(folder), "float32", "classification")
-        float32 = OnnxModel.load(Path(folder), threads=arguments.threads)
-    int8 = OnnxModel.load(resolve("embedded").nli, threads=arguments.threads)
+        tokenizer = OnnxModel.load(Path(folder), threads=1)
+        float32 = Verifier(folder, threads=arguments.threads)
+    int8 = Verifier(threads=arguments.threads)
     peer = CrossEncoder(
         str(arguments.data / "nli-start"), max_length=512, device="cpu", model_kwargs={"dtype": torch.float32}
     )
     contenders: dict[str, Contender] = {
-        BASELINE: lambda batch: np.asarray(peer.predict(batch, batch_size=32, show_progress_bar=False)),
-        "entailgrid_float32": lambda batch: predict(float32, batch, arguments.token_budget),
-        "entailgrid_int8_storage": lambda batch: predict(int8, batch, arguments.token_budget),
+        BASELINE: lambda batch: peer.predict(batch, batch_size=32, show_progress_bar=False, apply_softmax=True),
+        "entailgrid_float32": float32.score,
+        "entailgrid_int8_storage": int8.score,
     }
     results = {
         "pairs": len(pairs),
-        "tokens": token_counts(float32, peer, pairs),
+        "tokens": token_counts(tokenizer, peer, pairs),
         "threads": arguments.threads,
-        "token_budget": arguments.token_budget,
-        "max_logit_difference_float32": agreement(contenders, pairs),
+        "max_probability_difference_float32": agreement(contenders, pairs),
         **race(contenders, pairs, arguments.rounds),
     }
     print(write_results("throughput_cross_encoder", PACKAGES, results))
@@ -91,9 +90,9 @@ def token_counts(model: OnnxModel, peer: CrossEncoder, pairs: Pairs) -> int:
 
 
 def agreement(contenders: dict[str, Contender], pairs: Pairs) -> float:
-    """Largest logit difference of the float32 sides; this run also warms every contender up."""
-    logits = {name: run(pairs) for name, run in contenders.items()}
-    return float(np.abs(logits[BASELINE] - logits["entailgrid_float32"]).max())
+    """Largest difference in probability of the float32 sides; this run also warms every contender up."""
+    scores = {name: run(pairs) for name, run in contenders.items()}
+    return float(np.abs(scores[BASELINE] - scores["entailgrid_float32"]).max())
 
 
 def race(contenders: dict[str, Contender], pairs: Pairs, rounds: int) -> dict[str, Any]:
