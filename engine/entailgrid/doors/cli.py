@@ -21,7 +21,18 @@ OUTPUT_CLOSED = 141
 PROFILES = ("balanced", "strict", "precise")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """Ends quietly when the reader of standard output is gone."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(OUTPUT_CLOSED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="entailgrid", message="%(prog)s %(version)s")
 def cli() -> None:
     """Checks each claim of an agent's answer: is it supported, and by the very source that it cites?"""
@@ -79,9 +90,6 @@ def main() -> NoReturn:
         _fail(error.format_message())
     except EntailgridError as error:
         _fail(str(error))
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(OUTPUT_CLOSED)
 
 
 def _fail(message: str) -> NoReturn:

@@ -43,11 +43,18 @@ def _picture(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
+class _PipedConsole(Console):
+    """Leaves a closed pipe to the command line instead of ending the program on its own."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console_on(stream: TextIO) -> Console:
     """A console that colours only a terminal and never reads markup, emoji names or numbers into text."""
     if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
-    console = Console(
+    console = _PipedConsole(
         file=stream, force_terminal=stream.isatty(), highlight=False, markup=False, emoji=False, soft_wrap=False
     )
     console.width = min(console.width, WIDEST)

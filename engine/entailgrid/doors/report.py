@@ -60,8 +60,9 @@ class ReadableReport:
             (f"{self.signs.verdicts[verdict]} {wording.DECISION[self.report.decision]}", f"bold {STYLE[verdict]}"),
             f"  {wording.decision_in_words(self.report.decision, self.report.claims)}",
         )
-        for number, words in wording.reasons_in_words(self.report):
-            yield Hanging(Text(f"claim {number}: {words}"), first="  - ")
+        for grade, words in wording.reasons_in_words(self.report):
+            sign = self.signs.verdicts[grade] if grade in ("block", "abstain") else "-"
+            yield Hanging(Text(words), first=f"  {sign} ", style=STYLE[grade] if sign != "-" else "")
 
     def _question(self) -> Iterator[RenderableType]:
         if self.trace.question:
@@ -88,10 +89,13 @@ class ReadableReport:
 
     def _rows(self, claim: ClaimReport) -> Iterator[tuple[str, Text]]:
         yield "verdict", _verdict_line(claim)
-        if claim.support:
-            yield "support", Text(wording.SUPPORT[claim.support])
-        if claim.attribution:
-            yield "attribution", Text(f"{claim.attribution}: {wording.ATTRIBUTION[claim.attribution]}")
+        if claim.verdict == "pass" and claim.attribution:
+            yield "support", Text(f"{claim.support}, {claim.attribution}: {wording.ATTRIBUTION[claim.attribution]}")
+        else:
+            if claim.support:
+                yield "support", Text(wording.SUPPORT[claim.support])
+            if claim.attribution:
+                yield "attribution", Text(f"{claim.attribution}: {wording.ATTRIBUTION[claim.attribution]}")
         yield "cited", self._sources(claim.cited, "nothing")
         supporting = dict.fromkeys(evidence.source_id for evidence in claim.supported_by)
         if supporting and not set(supporting) & set(claim.cited):

@@ -12,8 +12,6 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-import click
-
 from entailgrid.doors.cli import ABSTAINED, ALLOWED, BLOCKED, FAILED
 from entailgrid.doors.console import Ticker, console_on, report_problem
 from entailgrid.doors.report import print_report, print_summary
@@ -85,7 +83,7 @@ def _status(counts: Counter[str]) -> int:
 
 
 def _json_writer() -> Callable[[Outcome], None]:
-    stream = click.get_binary_stream("stdout")
+    stream = sys.stdout.buffer
 
     def write(outcome: Outcome) -> None:
         if isinstance(outcome, Failed):

@@ -63,14 +63,21 @@ _REASONS: Mapping[str, str] = {
 } | {str(code): words for code, words in ATTRIBUTION.items()}
 
 
-def reasons_in_words(report: Report) -> list[tuple[str, str]]:
-    """The reasons of a report as (claim number, words)."""
-    found = []
+def reasons_in_words(report: Report) -> list[tuple[Verdict, str]]:
+    """The reasons of a report, those that share their words together, with the gravest verdict of their claims."""
+    verdicts = {claim.id: claim.verdict for claim in report.claims}
+    groups: dict[tuple[Verdict, str], list[str]] = {}
     for entry in report.reasons:
         name, _, code = entry.partition(": ")
         words = _REASONS.get(code)
-        found.append((number_of(name), f"{words} ({code})" if words else code or entry))
-    return found
+        groups.setdefault((verdicts.get(name, "pass"), f"{words} ({code})" if words else code or entry), []).append(
+            name
+        )
+    order: Sequence[Verdict] = ("block", "abstain", "pass", "skip")
+    return [
+        (verdict, f"claim{'' if len(names) == 1 else 's'} {', '.join(map(number_of, names))}: {words}")
+        for (verdict, words), names in sorted(groups.items(), key=lambda group: order.index(group[0][0]))
+    ]
 
 
 def number_of(claim_id: str) -> str:
