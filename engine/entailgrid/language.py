@@ -24,6 +24,7 @@ _BEFORE_NUMBER = re.compile(
     r"(?:^|[\s(\[\"'“‘])(?:approx|ca|max|min|avg|no|nos|vol|figs?|sec|art|ref|eq|pp?|ext|ch|par)\.$", re.IGNORECASE
 )
 _FULL_STOP = re.compile(r"[。！？](?=[^\s」』”])")
+_CLOSING = re.compile(r"[*_~`\"”’)\]]+(?=\s|$)")
 _MARKER_ONLY = re.compile(r"\s*(?:\[[^\]\n]{1,80}\]|【[^】\n]{1,80}】|\(\d{1,3}\))+[.!?]?\s*$")
 
 
@@ -51,6 +52,10 @@ def _line_sentences(text: str, line: Span) -> list[Span]:
     for boundary in get_sentence_boundaries("en", text[line.start : line.end]):
         begin, end = line.start + boundary["start_index"], line.start + boundary["end_index"]
         for piece in _full_width(text, begin, end):
+            if spans and (closing := _CLOSING.match(text, piece.start, piece.end)) and not text[piece.start - 1].isspace():
+                spans[-1], piece = Span(spans[-1].start, closing.end()), Span(closing.end(), piece.end)
+            if piece.start == piece.end:
+                continue
             if spans and _joins(text, spans[-1], piece):
                 spans[-1] = Span(spans[-1].start, piece.end)
             else:
@@ -90,11 +95,7 @@ def trim(text: str, span: Span) -> Span:
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 STOP_WORDS = frozenset(
-    """a an the and or but of to in on at by for from with as is are was were be been being am it its this that these those
-    there here he she they them his her their we our us you your i me my will would shall should can could may might must do
-    does did done has have had having not no nor so than then too very just also only own same such each any all some into
-    over under out up down about after before during between per via which who whom whose what when where why how if while
-    because since until both more most other another s t re ve ll d m please""".split()
+    ["a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "from", "with", "as", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this", "that", "these", "those", "there", "here", "he", "she", "they", "them", "his", "her", "their", "we", "our", "us", "you", "your", "i", "me", "my", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "do", "does", "did", "done", "has", "have", "had", "having", "not", "no", "nor", "so", "than", "then", "too", "very", "just", "also", "only", "own", "same", "such", "each", "any", "all", "some", "into", "over", "under", "out", "up", "down", "about", "after", "before", "during", "between", "per", "via", "which", "who", "whom", "whose", "what", "when", "where", "why", "how", "if", "while", "because", "since", "until", "both", "more", "most", "other", "another", "s", "t", "re", "ve", "ll", "d", "m", "please"]
 )
 
 
@@ -141,7 +142,8 @@ _FUNCTION_SETS = {language: frozenset(text.split()) for language, text in _FUNCT
 
 
 def is_english(text: str) -> bool:
-    """False when `text` is plainly in another language: a foreign script, or more of its function words than English ones.
+    """False when `text` is plainly in another language: a foreign script, or more of its function words (each counted once)
+    than English ones.
 
     Doubtful and short texts count as English: names, codes and numbers belong to no language.
     """
@@ -150,8 +152,8 @@ def is_english(text: str) -> bool:
         return True
     if sum(char > "\u024f" for char in letters) > len(letters) / 2:
         return False
-    tokens = words(text)
-    counts = {language: sum(token in known for token in tokens) for language, known in _FUNCTION_SETS.items()}
+    tokens = frozenset(words(text))
+    counts = {language: len(tokens & known) for language, known in _FUNCTION_SETS.items()}
     english = counts.pop("en")
     best = max(counts.values())
     return best < 2 or best <= english

@@ -112,7 +112,7 @@ def _row_claims(block: Block, above: Sequence[_Intro]) -> Iterator[Claim]:
     names = [*block.header, *[""] * len(block.cells)]
     named = [f"{column}: {cell}" if column else cell for column, (cell, _, _) in zip(names, block.cells, strict=False)]
     body, span = ", ".join(named), Span(block.start, block.end)
-    skip = None if re.search(r"\w", body) else "no words"
+    skip = None if re.search(r"[^\W_]", body) else "no words"
     if len(body) <= MAX_CHARS:
         yield Claim(block.start, block.end, body, span, lead_in=lead, skip=skip)
         return
@@ -153,7 +153,7 @@ def _clause_claim(
 ) -> Iterator[Claim]:
     text = strip_filler(_tidy(plain(_without(answer, clause, marks.all))))
     span = _without_trailing(answer, clause, marks.markers)
-    if not re.search(r"\w", text) or span.start >= span.end:
+    if not re.search(r"[^\W_]", text) or span.start >= span.end:
         return
     skip = no_claim(text)
     if skip or len(context) + len(text) > MAX_CHARS:
@@ -224,7 +224,8 @@ _SUBJECT = (
 _VERB = (
     r"(?:is|are|was|were|has|have|had|will|would|can|cannot|can't|could|must|may|does|do|did|costs?|includes?|requires?|applies|"
     r"departs?|arrives?|leaves?|starts?|ends?|offers?|provides?|takes?|shows?|allows?|supports?|needs?|gets?|remains?|comes?|"
-    r"expires?|covers?|states?|says?|lists?|indicates?|confirms?|reports?|notes?|apply|\w{3,}ed)\b"
+    r"expires?|covers?|lives?|works?|runs?|holds?|contains?|opens?|closes?|serves?|sells?|makes?|gives?|pays?|uses?|weighs?|lasts?|"
+    r"means?|belongs?|causes?|treats?|owns?|sits?|stays?|states?|says?|lists?|indicates?|confirms?|reports?|notes?|apply|\w{3,}ed)\b"
 )
 _COORDINATED = re.compile(
     rf"(?:;\s+|,?\s+(?:and|but|while|whereas|although|though)\s+|,\s+so\s+)(?={_SUBJECT}(?:\s+[\w'’$%.-]+){{0,6}}?\s+{_VERB})"
@@ -241,7 +242,8 @@ def _clauses(answer: str, span: Span, marks: Marks) -> list[Span]:
         cuts.append((reason.end(), reason.end()))
     for match in _COORDINATED.finditer(text):
         head = text[: match.start()]
-        if _HAS_VERB.search(head) and not _inside_quotes(head) and head.count("(") == head.count(")"):
+        apart = match.group().startswith(";") or _HAS_VERB.search(head)
+        if apart and not _inside_quotes(head) and head.count("(") == head.count(")"):
             cuts.append((match.end(), match.end()))
     for marker in marks.markers:
         at = marker.end - span.start

@@ -7,23 +7,25 @@ import re
 _FACT = re.compile(r"\d|[\"“].{8,}[\"”]")
 _QUESTION = re.compile(r"[?？]\s*[\"”')\]*_]*\s*$")
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|greetings|welcome|thanks?|thank you|you(?:'|’)re (?:very )?welcome|"
-    r"my pleasure|no problem|goodbye|bye|best regards|kind regards|sincerely|cheers|have an?|safe travels|take care|"
+    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|greetings|welcome|cheers|sincerely)(?:[ ,]+(?!is\b|are\b|was\b|your?\b|"
+    r"the\b|\w+ed\b)[\w.'’-]+){0,4}[.!,]*$|"
+    r"(?:thanks?(?! to\b)|thank you|you(?:'|’)re (?:very )?welcome|welcome (?:to|back)|"
+    r"my pleasure|goodbye|bye|best regards|kind regards|have an?|safe travels|take care|"
     r"happy to help|glad to)\b[^.!]{0,80}[.!,]?$"
     r"|(?:sure|of course|certainly|absolutely|great|okay|ok|alright|perfect|got it|understood|great question|good question|"
     r"yes|no|congratulations|enjoy)(?:,? \w+){0,2}[.!,]?$",
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"(?:thank you|thanks|i apologi[sz]e|my apologies|apologies|i(?:'|’)?m (?:very |so |really )?sorry|sorry|i understand|i see|"
+    r"(?:thank you|thanks(?! to\b)|i apologi[sz]e|my apologies|apologies|i(?:'|’)?m (?:very |so |really )?sorry|sorry|i understand|i see|"
     r"i appreciate|i hope|i(?:'|’)?m (?:glad|happy|here|pleased)|i(?:'|’)?d be (?:glad|happy)|feel free|don(?:'|’)t hesitate|"
     r"do not hesitate|have a (?:great|good|nice|wonderful|safe)|safe travels|you(?:'|’)re (?:very )?welcome|"
-    r"looking forward|we appreciate|we apologi[sz]e|it(?:'|’)s my pleasure|enjoy your|let(?:'|’)s)\b",
+    r"looking forward|we appreciate|we apologi[sz]e|it(?:'|’)s my pleasure|enjoy your|let(?:'|’)s(?! (?-i:[A-Z])))\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
     r"(?:please|kindly|could you|can you|would you|will you|may i|can i|could i|shall i|should i|do you|are you|let me|let us|"
-    r"tell me|provide|confirm|reply|choose|select|specify|share|note that you can ask|to proceed|to assist|to help|"
+    r"tell me|(?:provide|confirm|reply|choose|select|specify|share)(?! [\w-]+ (?:is|are|was|were|has|have|had|will|fell|rose)\b)|note that you can ask|to proceed|to assist|to help|"
     r"before (?:i|we) (?:can|proceed)|in order to (?:proceed|assist|help))\b",
     re.IGNORECASE,
 )
@@ -37,7 +39,7 @@ _INTENTION = re.compile(
     r"(?:i|we)(?:(?:'|’)ll| will| can| could| would| am going to|(?:'|’)m going to|(?:'|’)d| may| might| shall| should| need|"
     r" want| recommend| suggest| am (?:now )?(?:able|checking|looking|searching|processing|proceeding)|"
     r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| cannot| can(?:'|’)?t| am unable|(?:'|’)m unable|"
-    r" am not able|(?:'|’)m not able| won(?:'|’)t| assume| believe| think)\b",
+    r" am not able|(?:'|’)m not able| won(?:'|’)t)\b",
     re.IGNORECASE,
 )
 _CONDITIONAL_OFFER = re.compile(
@@ -47,12 +49,12 @@ _CONDITIONAL_OFFER = re.compile(
     re.IGNORECASE,
 )
 _SUGGESTION = re.compile(
-    r"(?:you (?:may|might|can|could|should|would)|it (?:may|might|would|could) be|the best (?:option|course)|consider|"
+    r"(?:you (?:might|can|could|should|would|may(?! not\b))|it (?:may|might|would|could) be|the best (?:option|course)|consider|"
     r"i(?:'|’)d|perhaps|maybe|alternatively)\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:might|may|perhaps|possibly|maybe|presumably|i think|i guess|i believe|could be|not sure|uncertain|likely|unlikely|"
+    r"\b(?:might|(?<!you )(?-i:may)|you may(?! not\b)|perhaps|possibly|maybe|presumably|i think|i guess|i believe|i assume|we (?:think|assume|believe)|could be|not sure|uncertain|likely|unlikely|"
     r"probably|seems? to|typically|generally|usually)\b",
     re.IGNORECASE,
 )
@@ -67,9 +69,18 @@ _FILLER = re.compile(
     r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|in addition|as a result|"
     r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
     r"as you can see|it(?:'|’)s important to note that|just to confirm|to summari[sz]e|in summary|overall|"
+    r"(?:(?:i(?:'|’)m |i am |we(?:'|’)re )?(?:so |very |really )?sorry|thank(?:s| you)(?: so much)? for [^,.;:!?]{1,50})(?:, but|,| but)"
+    r"(?=[^.!?]*\b(?:is|are|was|were|has|have|had|did|does|\w{3,}ed)\b)|"
+    r"(?:i(?:'|’)m|i am|we(?:'|’)re|we are) (?:so |very |really )?(?:happy|pleased|glad|sorry|delighted) to (?:report|confirm|say|inform you|"
+    r"let you know|tell you)(?: that)?|(?:i|we) can see that|(?:i|we)(?: will|(?:'|’)ll) note that|"
     r"it (?:appears|seems|looks like)(?: that)?|i(?:'|’)m afraid(?: that)?|i can confirm(?: that)?|i see that|for your reference|"
     r"for reference|important|and|but|i (?:understand|appreciate|apologi[sz]e|see|know)\b[^.;:]{0,80}?,? but|"
     r"(?:due to|given|because of) (?:the|our|these|current)[^,.;]{0,60}(?=, (?:i|we)\b))[,:!]?\s+)+",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"(?:i|we) (?:do not|don(?:'|’)t) (?:know|have (?:access|(?:that|this|the|any|more|enough) (?:more )?information))\b|"
+    r"(?:i|we) (?:could not|couldn(?:'|’)t|cannot|can(?:'|’)t) find (?:that|this|the|any|enough|more) (?:information|details?|answer)\b",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"[^:.!?]{1,40}:\s+")
@@ -79,7 +90,7 @@ _FACT_IN_REASON = re.compile(r"\b(?:because|since|as|due to|given that)\b", re.I
 def strip_filler(text: str) -> str:
     """`text` without opening connectives and softeners, its first letter raised."""
     stripped = _FILLER.sub("", text)
-    if not re.search(r"\w", stripped):
+    if not re.search(r"[^\W_]", stripped):
         return text
     return stripped[:1].upper() + stripped[1:]
 
@@ -101,8 +112,12 @@ def no_claim(text: str) -> str | None:
     are still figures.
     """
     bare = strip_filler(text.strip())
-    if not re.search(r"\w", bare):
+    if not re.search(r"[^\W_]", bare):
         return "no words"
+    if re.match(r"(?:no (?:problem|worries)|great question)\b[^.!]{0,20}[.!,]*$", text.strip(), re.IGNORECASE):
+        return "greeting"
+    if _REFUSAL.match(bare):
+        return "refusal"
     if _QUESTION.search(bare):
         return "question"
     if (label := _LABELLED.match(bare)) and _REQUEST.match(bare[label.end() :]):

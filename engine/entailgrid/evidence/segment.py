@@ -27,6 +27,9 @@ from entailgrid.types import Source
 MAX_CHARS = 400
 """Longest piece of evidence in one segment; about 90 tokens of English."""
 
+MAX_KEY = 100
+"""A longer key is a text of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -81,7 +84,8 @@ def _block_segments(text: str, mime_type: str, source: Source) -> list[Segment]:
     if "html" in mime_type or is_html(text):
         return list(_html_segments(text))
     if ("csv" in mime_type or text.count("\n") >= 2) and (rows := csv_rows(text)):
-        return [_row_segment(row, _call_title(source)) for row in rows] + list(_plain_header(text, rows))
+        title = _call_title(source)
+        return [piece for row in rows for piece in _bounded_row(text, row, title)] + list(_plain_header(text, rows))
     return list(_markdown_segments(text, _call_title(source)))
 
 
@@ -98,7 +102,7 @@ def _call_title(source: Source) -> str:
     for key, value in (source.arguments or {}).items():
         if isinstance(value, str | int | float) and not isinstance(value, bool) and len(str(value)) <= 40:
             parts.append(f"{_words_of(key)}: {value}")
-    return ", ".join(parts[:5])
+    return _short_title(parts[:5])
 
 
 def _words_of(key: str) -> str:
@@ -139,6 +143,8 @@ def _record_segments(node: Node, path: list[str], title: str, text: str | None) 
     if node.is_array:
         yield from _array_segments(node, scalars, nested, path, title, text)
         return
+    if path and not members:
+        yield _at(Segment(-1, f"{_short_title([title, *path])}: none, empty", count=0, record=title), node, text)
     identity = [f"{_words_of(key)} {leaf_text(child)}" for key, child in scalars if _IDENTITY.search(key)][:3]
     yield from _field_groups(scalars, path, title, text)
     below = _short_title([title, *path] if not identity else [*path, *identity])
@@ -149,18 +155,8 @@ def _record_segments(node: Node, path: list[str], title: str, text: str | None) 
 def _array_segments(
     node: Node, scalars: list[tuple[str, Node]], nested: list[tuple[str, Node]], path: list[str], title: str, text: str | None
 ) -> Iterator[Segment]:
-    name = path[-1] if path else "items"
-    if scalars:
-        for group in _chunks(scalars, 12):
-            values = "; ".join(leaf_text(child) for _, child in group)
-            fields = tuple(_field(name, child, text) for _, child in group)
-            head = _short_title([title, *path[:-1]])
-            segment = Segment(-1, f"{head}. {name}: {values}"[:MAX_CHARS], fields=fields, record=head, count=len(node.members or []))
-            first, last = group[0][1], group[-1][1]
-            if text is None:
-                yield replace(segment, pointer=node.pointer)
-            else:
-                yield replace(segment, start=first.start, end=last.end)
+    name = path[-1][:MAX_KEY] if path else "items"
+    yield from _scalar_groups(node, scalars, name, _short_title([title, *path[:-1]]), text)
     if not node.members:
         yield _at(Segment(-1, f"{_short_title([title, *path])}: none, empty list, 0", count=0, record=title), node, text)
     for number, (_, child) in enumerate(nested):
@@ -169,6 +165,38 @@ def _array_segments(
     if len(nested) > 1:
         summary = f"{_short_title([title, *path[:-1]])}. {name}: {len(nested)} in total"
         yield _at(Segment(-1, summary, count=len(nested), record=title), node, text)
+
+
+def _scalar_groups(
+    node: Node, scalars: list[tuple[str, Node]], name: str, head: str, text: str | None
+) -> Iterator[Segment]:
+    """Premises `title. name: value; value` of at most twelve members and `MAX_CHARS`; a long member stands alone."""
+    group: list[Node] = []
+    length = 0
+    for _, child in scalars:
+        size = len(leaf_text(child)) + 2
+        long = size > MAX_CHARS // 2
+        if group and (long or len(group) == 12 or length + size > MAX_CHARS):
+            yield _scalar_group(node, group, name, head, text)
+            group, length = [], 0
+        if long:
+            yield from _long_field(name, child, head, text)
+        else:
+            group.append(child)
+            length += size
+    if group:
+        yield _scalar_group(node, group, name, head, text)
+
+
+def _scalar_group(node: Node, group: list[Node], name: str, head: str, text: str | None) -> Segment:
+    body = f"{name}: {'; '.join(leaf_text(child) for child in group)}"
+    fields = tuple(_field(name, child, text) for child in group)
+    segment = Segment(
+        -1, f"{head}. {body}" if head else body, fields=fields, record=head, count=len(node.members or [])
+    )
+    if text is None:
+        return replace(segment, pointer=node.pointer)
+    return replace(segment, start=group[0].start, end=group[-1].end)
 
 
 def _short_title(parts: Sequence[str]) -> str:
@@ -193,7 +221,7 @@ def _field_groups(
     head = _short_title([title, *path])
     group: list[tuple[str, Node]] = []
     for key, child in scalars:
-        if len(leaf_text(child)) > MAX_CHARS // 2:
+        if len(leaf_text(child)) > MAX_CHARS // 2 or len(key) > MAX_KEY:
             yield from _long_field(key, child, head, text)
         elif group and _length([*group, (key, child)]) > MAX_CHARS - min(len(head), 160):
             yield _group_segment(group, head, text)
@@ -223,15 +251,12 @@ def _long_field(key: str, node: Node, head: str, text: str | None) -> Iterator[S
     """A long text inside a record: its own sentences, under the record's title. Offsets name the whole field."""
     body = leaf_text(node)
     label = f"{_words_of(key)}: " if key else ""
+    if len(key) > MAX_KEY:
+        body, label = label + body, ""
     field = _field(_words_of(key), node, text)
     for span in _bounded(body, sentences(body)):
         piece = body[span.start : span.end]
         yield _at(Segment(-1, f"{head}. {label}{piece}" if head else label + piece, fields=(field,), record=head), node, text)
-
-
-def _chunks(items: list[tuple[str, Node]], size: int) -> Iterator[list[tuple[str, Node]]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
 
 
 # --- prose, tables, HTML --------------------------------------------------------------------------------------------
@@ -272,8 +297,9 @@ def _markdown_segments(text: str, title: str) -> Iterator[Segment]:
 
 
 def _bounded_row(text: str, row: Row, title: str) -> Iterator[Segment]:
-    if row.end - row.start <= MAX_CHARS:
-        yield _row_segment(row, title)
+    segment = _row_segment(row, title)
+    if row.end - row.start <= MAX_CHARS and len(segment.text) <= 2 * MAX_CHARS:
+        yield segment
     else:
         yield from _prose(text, [Span(row.start, row.end)], title)
 
@@ -329,7 +355,11 @@ def _html_segments(text: str) -> Iterator[Segment]:
                 header = cells
                 yield from _html_prose(block, heading)
             else:
-                yield _html_row(block, header, cells, heading)
+                row = _html_row(block, header, cells, heading)
+                if len(row.text) <= 2 * MAX_CHARS:
+                    yield row
+                else:
+                    yield from _html_prose(block, heading)
             continue
         if block.kind in ("h1", "h2", "h3", "h4", "title"):
             heading = " ".join(block.text.split())[:100]
@@ -341,7 +371,7 @@ def _html_segments(text: str) -> Iterator[Segment]:
 def _html_row(block: HtmlBlock, header: list[str], cells: list[str], heading: str) -> Segment:
     names = [*header, *[""] * (len(cells) - len(header))]
     visible = trim(block.text, Span(0, len(block.text)))
-    start, end = block.map[visible.start], block.map[visible.end - 1] + 1
+    start, end = block.map[visible.start], block.ends[visible.end - 1]
     return _row_segment(Row(start, end, tuple(zip(names, cells, strict=False))), heading)
 
 
@@ -351,4 +381,4 @@ def _html_prose(block: HtmlBlock, heading: str) -> Iterator[Segment]:
         start, end = piece.start or 0, piece.end or 0
         if start < end:
             clean = re.sub(r"\s+", " ", piece.text)
-            yield replace(piece, text=clean, start=block.map[start], end=block.map[end - 1] + 1)
+            yield replace(piece, text=clean, start=block.map[start], end=block.ends[end - 1])

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from entailgrid.types import ContentBlock, Source, SourceReport, SourceStatus
@@ -74,7 +74,7 @@ def _status(source: Source, answered_at: datetime | None) -> tuple[SourceStatus,
 def _is_stale(source: Source, answered_at: datetime | None) -> bool:
     if answered_at is None or source.fetched_at is None or source.ttl_seconds is None:
         return False
-    return answered_at - source.fetched_at > timedelta(seconds=source.ttl_seconds)
+    return (answered_at - source.fetched_at).total_seconds() > source.ttl_seconds
 
 
 def result_data(source: Source) -> Any:
@@ -97,15 +97,20 @@ def parsed_json(text: str) -> Any:
 
 _EXCEPTION_TEXT = re.compile(
     r"\s*(?:Traceback \(most recent call last\)|(?:[\w.]+(?:Error|Exception)|(?:Fatal |Internal |Server )?Error|Exception)\b\s*[:(]"
-    r"|error calling tool\b|HTTP(?:/[\d.]+)? ?(?:4|5)\d\d\b|(?:4|5)\d\d (?:Bad Request|Unauthorized|Forbidden|Not Found|"
+    r"|error (?:calling|executing) tool\b|HTTP(?:/[\d.]+)? ?(?:4|5)\d\d\b|(?:4|5)\d\d (?:Bad Request|Unauthorized|Forbidden|Not Found|"
     r"Method Not Allowed|Request Timeout|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time-?out)\b)",
     re.IGNORECASE,
 )
 _HTML_START = re.compile(r"\s*(?:<!doctype html|<html\b)", re.IGNORECASE)
 _HTML_ERROR = re.compile(
-    r"<(?:title|h1)[^>]*>\s*(?:[^<]{0,60}\b)?(?:(?:4|5)\d\d\b|error\b|not found|forbidden|access denied|bad gateway|"
-    r"service unavailable|log ?in\b|sign ?in\b)",
+    r"<(?:title|h1)[^>]*>\s*(?:[^<]{0,60}[-–—|:·!]\s*)?(?:"
+    r"(?:HTTP (?:Status )?)?(?:Error )?(?:4|5)\d\d(?=\s*(?:[-–—|:·.<]|Error|Bad|Unauthorized|Forbidden|Not Found|Method|Request"
+    r"|Too Many|Internal|Service|Gateway))"
+    r"|(?:(?:internal )?server |application )?error(?=\s*(?:[-–—|:·!.<]|\d{3}\b|page\b|occurred\b))"
+    r"|(?:(?:the |this )?(?:page|file|resource|url|site) )?(?:was |is )?not found\b"
+    r"|(?:forbidden|access denied|bad gateway|service unavailable|internal server error)\b"
+    r"|(?:please )?(?:log ?in|sign ?in)(?=\s*(?:[-–—|:·.<]|to\b|page\b|required\b)))",
     re.IGNORECASE,
 )
 _DATA_KEYS = ("data", "result", "results", "items", "rows", "records", "value", "content", "output", "payload")
@@ -148,7 +153,8 @@ def _is_error_value(value: Any, data: Mapping[str, Any], key: str) -> bool:
     if isinstance(value, int | float):
         return False
     described = {"message", "detail", "details", "code", "status", "status_code", "ok", "success", "request_id", "type"}
-    return not (data.keys() - described - {key, "id", "jsonrpc", "timestamp", "trace_id", "hint"})
+    filled = {name for name, item in data.items() if item not in (None, "", [], {})}
+    return not (filled - described - {key, "id", "jsonrpc", "timestamp", "trace_id", "hint"})
 
 
 def _is_truncated_json(text: str) -> bool:

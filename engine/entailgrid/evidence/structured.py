@@ -203,11 +203,12 @@ def _csv_records(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str
 
 @dataclass(slots=True)
 class HtmlBlock:
-    """Text of one HTML block element; `map[i]` is the offset in the HTML of the block's i-th character."""
+    """Text of one HTML block element; its i-th character comes from `map[i]` to `ends[i]` of the HTML."""
 
     kind: str
     parts: list[str] = field(default_factory=list)
     map: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
 
     @property
@@ -225,6 +226,7 @@ _SKIPPED_TAGS = frozenset(("script", "style", "noscript", "template"))
 class _HtmlText(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=False)
+        self._source = text
         self.blocks: list[HtmlBlock] = [HtmlBlock("text")]
         self._line_starts = [0]
         for match in re.finditer(r"\n", text):
@@ -255,26 +257,32 @@ class _HtmlText(HTMLParser):
         block = self.blocks[-1]
         block.cells.append(tag)
         if block.parts:
-            self._append("\t", [self._offset()])
+            self._append("\t", [self._offset()], 1)
 
     def handle_data(self, data: str) -> None:
         offset = self._offset()
-        self._append(data, range(offset, offset + len(data)))
+        self._append(data, range(offset, offset + len(data)), 1)
 
     def handle_entityref(self, name: str) -> None:
-        self._append_reference(f"&{name};")
+        self._append_reference(f"&{name}")
 
     def handle_charref(self, name: str) -> None:
-        self._append_reference(f"&#{name};")
+        self._append_reference(f"&#{name}")
 
     def _append_reference(self, reference: str) -> None:
-        chars = unescape(reference)
-        self._append(chars, [self._offset()] * len(chars))
+        offset = self._offset()
+        width = len(reference) + self._source.startswith(";", offset + len(reference))
+        chars = unescape(f"{reference};")
+        self._append(chars, [offset] * len(chars), width)
 
-    def _append(self, chars: str, offsets: Iterable[int]) -> None:
+    def _append(self, chars: str, offsets: Iterable[int], width: int) -> None:
+        """Add `chars`, each of which comes from `width` characters of HTML at its offset."""
         if not self._skipping:
-            self.blocks[-1].parts.append(chars)
-            self.blocks[-1].map.extend(offsets)
+            block = self.blocks[-1]
+            block.parts.append(chars)
+            for offset in offsets:
+                block.map.append(offset)
+                block.ends.append(offset + width)
 
 
 def html_blocks(text: str) -> list[HtmlBlock]:
