@@ -67,6 +67,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise CheckpointError(
             f"{path}: expected a manifest of format {FORMAT} with the fields {', '.join(sorted(names))}"
         )
+    if not isinstance(raw["files"], dict):
+        raise CheckpointError(f"{path}: files must map file names to SHA-256")
     return Manifest(**{name: _frozen(value) for name, value in raw.items()})
 
 

@@ -30,7 +30,7 @@ class SupportWeights:
     field_match: float = 1.6
     value_stated: float = 0.8
     value_misplaced: float = -6.0
-    fragment: float = -1.5
+    fragment: float = -1.0
     field_denied: float = -2.5
     cosine: float = 1.2
     coverage: float = 3.2
@@ -51,7 +51,8 @@ class ContradictionWeights:
     bias: float = -4.4
     entailment: float = -2.5
     contradiction: float = 4.2
-    structured: float = 0.6
+    structured: float = 0.45
+    fragment: float = -1.5
     field_match: float = -1.5
     field_denied: float = 2.5
     value_misplaced: float = 3.0

@@ -110,11 +110,18 @@ def joint_stance(stances: Sequence[Stance], calibration: Calibration, rederive: 
     return (best[1], best[2]) if best else None
 
 
+def _lends(own: LiteralOutcome, theirs: LiteralOutcome) -> bool:
+    """Whether a second source may supply a literal: never an identifier where the first one speaks of another record."""
+    if own.weak or own.status == "match" or theirs.status != "match":
+        return False
+    return own.kind != "identifier" or own.status == "cannot_check"
+
+
 def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:
     """The first's signals with the literals that the second adds; `None` where it adds none."""
     mine, other = first.support.signals, second.support.signals
     merged = tuple(
-        theirs if own.status != "match" and theirs.status == "match" and not own.weak else own
+        theirs if _lends(own, theirs) else own
         for own, theirs in zip(mine.literals, other.literals, strict=True)
     )
     if any(literal.status != "match" and not literal.weak for literal in merged):

@@ -79,7 +79,9 @@ def states_absence(claim: str) -> bool:
 def _shows_absence(
     candidate: Candidate, literals: Sequence[LiteralOutcome], segments: Sequence[Segment], *, is_lookup: bool
 ) -> bool:
-    """An empty result; or a lookup whose closest record differs from what the claim says is not there."""
+    """An empty result of a call about the same things; or a lookup whose closest record differs from what is said to be absent."""
+    if any(literal.kind == "identifier" and literal.status != "match" for literal in literals):
+        return False
     if any(segments[index].count == 0 for index in candidate.segments):
         return True
     strong = [literal for literal in literals if not literal.weak]
@@ -228,13 +230,13 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
     if not shared:
         return None
     value = field.value.lower()
-    if value in _YES | _NO and shared >= 0.5:
-        return "same" if (value in _NO) == bool(_NEGATION.search(claim)) else "opposite"
     literal = any(_same_value(item, field) for item in literals_of(claim) if not item.weak)
     wording = frozenset(words(field.value))
     worded = bool(wording) and wording <= frozenset(words(claim))
     if literal or worded:
         return "same" if shared >= 0.5 or (literal and len(value) > 2) else None
+    if value in _YES | _NO and shared >= 0.5:
+        return "same" if (value in _NO) == bool(_NEGATION.search(claim)) else "opposite"
     return "opposite" if key and key <= keyed(claim) and len(wording) <= 4 else None
 
 

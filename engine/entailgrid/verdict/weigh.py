@@ -91,7 +91,7 @@ def _contradiction(signals: Signals, calibration: Calibration) -> float:
     odds += scale * (weights.contradiction * signals.contradiction + weights.entailment * signals.entailment)
     odds += weights.coverage * signals.candidate.coverage + weights.field_match * min(signals.fields_matched, 2)
     odds += weights.literal_mismatch * min(mismatched, 1) + weights.field_denied * min(signals.fields_denied, 1)
-    odds += weights.value_misplaced * min(signals.values_misplaced, 1)
+    odds += weights.value_misplaced * min(signals.values_misplaced, 1) + (weights.fragment if signals.is_fragment else 0.0)
     if matched and not mismatched:
         odds += weights.literals_matched * matched
     if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another:

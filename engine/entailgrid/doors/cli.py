@@ -1,0 +1,99 @@
+"""The command line: `entailgrid verify`, and the exit statuses of all commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, get_args
+
+import click
+
+from entailgrid import __version__
+from entailgrid.errors import EntailgridError
+from entailgrid.types import InputFormat, Stakes
+
+ALLOWED, BLOCKED, ABSTAINED, FAILED = 0, 1, 2, 3
+INTERRUPTED = 130
+OUTPUT_CLOSED = 141
+"""As a shell reports a program that SIGPIPE ended."""
+
+PROFILES = ("balanced", "strict", "precise")
+
+
+class _Commands(click.Group):
+    """Ends quietly when the reader of standard output is gone."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(OUTPUT_CLOSED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="entailgrid", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Checks each claim of an agent's answer: is it supported, and by the very source that it cites?"""
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags that `verify` and `eval` share."""
+    options = [
+        click.option("--policy", metavar="FILE", help="TOML file: trust tiers of servers, what an uncited claim gets."),
+        click.option("--model", default="embedded", metavar="NAME", help="embedded, or a folder of `models export`."),
+        click.option("--backend", type=click.Choice(["onnx-cpu"]), default="onnx-cpu", show_default=True),
+        click.option("--threads", type=click.IntRange(min=1), help="Model threads; default: the physical cores."),
+        click.option("--cache", type=click.Choice(["memory", "none"]), default="memory", show_default=True),
+        click.option("--profile", type=click.Choice(PROFILES), default="balanced", show_default=True),
+        click.option("--budget-ms", type=click.FloatRange(min=0, min_open=True), help="Time for each answer."),
+        click.option("--stakes", type=click.Choice(get_args(Stakes)), default="normal", show_default=True),
+        click.option(
+            "--from", "format", type=click.Choice(get_args(InputFormat)), help="Input format; default: detected."
+        ),
+        click.option("--answer", "answer_file", metavar="FILE", help="The answer, where the input carries none."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON report a line on standard output, and nothing else.")
+@engine_options
+def verify(traces: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+    """Verify answers: one trace a .json file, one a line of a .jsonl file (.gz too), - for standard input.
+
+    Exit status: 0 every answer allowed, 1 at least one blocked, 2 at least one abstained and none blocked, 3 bad input
+    or a failed run.
+    """
+    from entailgrid.doors.verifying import run_verify
+
+    sys.exit(run_verify(traces, options, as_json=as_json))
+
+
+def main() -> NoReturn:
+    """The entry point. Every problem is one line on standard error."""
+    try:
+        sys.exit(cli.main(prog_name="entailgrid", standalone_mode=False) or ALLOWED)
+    except click.Abort:
+        sys.exit(INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(FAILED)
+    except click.UsageError as error:
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(f"{error.format_message()}{hint}")
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except EntailgridError as error:
+        _fail(str(error))
+
+
+def _fail(message: str) -> NoReturn:
+    from entailgrid.doors.console import report_problem
+
+    report_problem(message)
+    sys.exit(FAILED)
