@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from entailgrid.language import sentences, stem, words
 from entailgrid.types import Source
@@ -145,9 +145,9 @@ def _named(source: Source) -> _Named:
     if not re.fullmatch(r"\d+|user_\d+|system(?:_\d+)?", source.id):
         phrases.append(_key(source.id))
     if source.url:
-        stem_of_path = unquote(urlsplit(source.url).path.rstrip("/").rpartition("/")[2]).rsplit(".", 1)[0]
+        stem_of_path = unquote(_split(source.url).path.rstrip("/").rpartition("/")[2]).rsplit(".", 1)[0]
         phrases.append(_key(stem_of_path.replace("-", " ")))
-        host = (urlsplit(source.url).hostname or "").removeprefix("www.")
+        host = (_split(source.url).hostname or "").removeprefix("www.")
         phrases.append(tuple(stem(word) for word in words(host)))
     hints = {source.id.lower()}
     for value in (source.arguments or {}).values():
@@ -161,8 +161,15 @@ def _telling(phrase: tuple[str, ...]) -> bool:
     return any(len(token) > 1 and token not in _WEAK for token in phrase) or len(phrase) > 1
 
 
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # e.g. an unclosed bracket of an IPv6 host
+        return SplitResult("", "", "", "", "")
+
+
 def _normal_url(url: str) -> str:
-    parts = urlsplit(url.strip())
+    parts = _split(url.strip())
     host = (parts.hostname or "").removeprefix("www.")
     tail = f"?{parts.query}" if parts.query else ""
     tail += f"#{parts.fragment}" if parts.fragment else ""
