@@ -189,6 +189,7 @@ def test_a_dead_thread_fails_fast() -> None:
             future.result(20)
     with pytest.raises(EngineStopped):
         made.submit("classify", [sequence(1)])
+    made.close()
     assert not made.alive
 
 
