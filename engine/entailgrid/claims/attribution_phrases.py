@@ -297,8 +297,8 @@ def _subject_phrase(text: str, clause: int, offset: int, names: Names) -> Phrase
             if at is None or at > 5:
                 continue
             end = _phrase_end(spaced, spans[at + len(phrase) - 1].end())
-            if not _reporting_verb().match(spaced, end):
-                continue
+            if not (_SAYS if len(phrase) == 1 else _reporting_verb()).match(spaced, end):
+                continue  # "the account has ..." is about an account, "the account record has ..." names a source
             if best is None or len(phrase) > best[0]:
                 best = (len(phrase), at, end, [named.id])
             elif len(phrase) == best[0] and at == best[1] and named.id not in best[3]:
