@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,7 +36,7 @@ def test_packing_can_be_undone(rows: list[list[int]]) -> None:
     values, edges = pack([np.array(row, np.int64) for row in rows])
     assert edges[0] == 0
     assert edges[-1] == len(values)
-    assert [values[a:b].tolist() for a, b in zip(edges[:-1], edges[1:], strict=True)] == rows
+    assert [values[a:b].tolist() for a, b in pairwise(edges)] == rows
 
 
 @given(st.integers(0, 3000), st.integers(1, 300))
@@ -43,7 +45,7 @@ def test_windows_cover_everything_and_overlap_by_half(length: int, room: int) ->
     assert found[0][0] == 0
     assert found[-1][1] == length
     assert all(end - start <= room for start, end in found)
-    for (start, end), (following, _) in zip(found[:-1], found[1:], strict=True):
+    for (start, end), (following, _) in pairwise(found):
         assert start < following <= end
         assert end - following >= room // 2 - 1
 

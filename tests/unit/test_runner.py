@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, wait
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Device:
             self.gate.set()
 
     def __call__(self, ids: Array, edges: Array, types: Array | None) -> NDArray[np.float32]:
-        rows = [ids[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        rows = [ids[a:b] for a, b in pairwise(edges)]
         self.batches.append([(int(row[0]), len(row)) for row in rows])
         self.entered.set()
         assert self.gate.wait(20)
