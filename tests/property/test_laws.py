@@ -71,7 +71,8 @@ def test_every_trace_ends_in_one_sound_report(verifier: Verifier, fields: dict[s
 
 
 SENTENCES = st.sampled_from(
-    ["The refund window is 30 days", "The plan costs $5", "Aspirin reduces fever", "Order A-17 was shipped to Berlin on May 20, 2024",
+    ["The refund window is 30 days", "The plan costs $5", "Aspirin reduces fever",
+     "Order A-17 was shipped to Berlin on May 20, 2024",
      "Das Fenster beträgt 30 Tage für die Kunden", "🙂 The fee is 12.5%"]
 )  # fmt: skip
 

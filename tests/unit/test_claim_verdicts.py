@@ -66,7 +66,8 @@ TABLE: dict[str, tuple[dict[str, Any], tuple[str, str | None, str]]] = {
         {"stances": [YES, NO], "cited": (0,), "tiers": {0: "T1", 1: "T1"}}, (S, "correct", "pass")),
     "rule 5: a lower tier says otherwise": (
         {"stances": [YES, NO], "cited": (0,), "tiers": {0: "T0", 1: "T1"}}, (S, "correct", "pass")),
-    "rule 5: cited contradicts, another supports": ({"stances": [NO, YES], "cited": (0,)}, (S, "wrong_source", "block")),
+    "rule 5: cited contradicts, another supports": ({"stances": [NO, YES], "cited": (0,)}, (S, "wrong_source",
+     "block")),
     "rule 6: wrong source": ({"stances": [MUTE, YES], "cited": (0,)}, (S, "wrong_source", "block")),
     "rule 6: contradicted by the cited": ({"stances": [NO], "cited": (0,)}, (C, "correct", "block")),
     "rule 6: contradicted by another": ({"stances": [MUTE, NO], "cited": (0,)}, (C, None, "block")),
@@ -78,13 +79,15 @@ TABLE: dict[str, tuple[dict[str, Any], tuple[str, str | None, str]]] = {
     "rule 7: schema": (
         {"stances": [MUTE, YES], "cited": (0,), "status": {0: "schema_mismatch"}}, (S, "error_source", "block")),
     "rule 7: phantom before error": (
-        {"stances": [MUTE, YES], "cited": (0,), "status": {0: "error"}, "phantom": True}, (S, "phantom_source", "block")),
+        {"stances": [MUTE, YES], "cited": (0,), "status": {0: "error"}, "phantom": True}, (S, "phantom_source",
+        "block")),
     "rule 7: tier before age": (
         {"stances": [YES], "cited": (0,), "status": {0: "stale"}, "tiers": {0: "T3"}}, (S, "below_tier", "block")),
     "rule 7: stale although a fresh one agrees": (
         {"stances": [YES, YES], "cited": (0,), "status": {0: "stale"}}, (S, "stale_source", "block")),
     "rule 9: T2 named in prose": (
-        {"stances": [YES], "cited": (0,), "tiers": {0: "T2"}, "named_in_prose": frozenset({0})}, (S, "correct", "pass")),
+        {"stances": [YES], "cited": (0,), "tiers": {0: "T2"}, "named_in_prose": frozenset({0})}, (S, "correct",
+        "pass")),
     "rule 9: T2 in a bracket": ({"stances": [YES], "cited": (0,), "tiers": {0: "T2"}}, (S, "below_tier", "block")),
     "rule 9: T2 recommendation": (
         {"stances": [YES], "cited": (0,), "tiers": {0: "T2"}, "named_in_prose": frozenset({0}),
@@ -103,9 +106,11 @@ TABLE: dict[str, tuple[dict[str, Any], tuple[str, str | None, str]]] = {
     "rule 14: failed action, uncited": (
         {"stances": [MUTE, YES], "status": {0: "error"}, "failed_action": True}, (N, "error_source", "block")),
     "rule 14: failed action, cited": (
-        {"stances": [MUTE], "cited": (0,), "status": {0: "error"}, "failed_action": True}, (N, "error_source", "block")),
+        {"stances": [MUTE], "cited": (0,), "status": {0: "error"}, "failed_action": True}, (N, "error_source",
+        "block")),
     "rule 16: language": ({"stances": [MUTE], "unknown_language": True}, (N, None, "abstain")),
-    "rule 16: contradicted by literals": ({"stances": [NO], "cited": (0,), "unknown_language": True}, (C, "correct", "block")),
+    "rule 16: contradicted by literals": ({"stances": [NO], "cited": (0,), "unknown_language": True}, (C, "correct",
+     "block")),
 }  # fmt: skip
 
 

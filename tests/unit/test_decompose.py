@@ -68,19 +68,24 @@ def test_coordinated_clauses_are_claims_of_their_own(answer: str, parts: list[st
 
 
 LAYOUTS = [
-    ("list", "The plan includes:\n- 12 seats\n- phone support\n* 5 GB of storage", ["12 seats", "phone support", "5 GB of storage"]),
+    ("list", "The plan includes:\n- 12 seats\n- phone support\n* 5 GB of storage", ["12 seats", "phone support",
+     "5 GB of storage"]),
     ("numbered", "1. The fee is $5.\n2) The window is 30 days.\n", ["The fee is $5.", "The window is 30 days."]),
     ("nested", "- Flight HAT069\n  - Departs at 07:00\n  - Costs $120\n", ["Departs at 07:00", "Costs $120"]),
     ("table", "| Plan | Price |\n|---|---|\n| Basic | $5 |\n| Pro | $9 |\n", ["| Basic | $5 |", "| Pro | $9 |"]),
     ("heading", "## Refund policy\nThe window is 30 days.\n", ["The window is 30 days."]),
-    ("code", "Run this:\n```python\nx = 30  # The window is 30 days.\n```\nIt takes 5 seconds.", ["It takes 5 seconds."]),
+    ("code", "Run this:\n```python\nx = 30  # The window is 30 days.\n```\nIt takes 5 seconds.",
+     ["It takes 5 seconds."]),
     ("quote", "> The window is 30 days.\n", ["The window is 30 days."]),
     ("bold", "**The window is 30 days.** It starts *today*.", ["**The window is 30 days.**", "It starts *today*."]),
-    ("emoji", "🙂🙂 The window is 30 days. 👩‍👩‍👧‍👦 It starts in May.", ["🙂🙂 The window is 30 days.", "👩‍👩‍👧‍👦 It starts in May."]),
+    ("emoji", "🙂🙂 The window is 30 days. 👩‍👩‍👧‍👦 It starts in May.", ["🙂🙂 The window is 30 days.",
+     "👩‍👩‍👧‍👦 It starts in May."]),
     ("CJK", "返金期間は30日です。料金は500円です。", ["返金期間は30日です。", "料金は500円です。"]),
-    ("lines", "The fee is $5.\r\nThe window is 30 days.\u2028It starts in May.", ["The fee is $5.", "The window is 30 days.",
+    ("lines", "The fee is $5.\r\nThe window is 30 days.\u2028It starts in May.", ["The fee is $5.",
+     "The window is 30 days.",
                                                                           "It starts in May."]),
-    ("references", "The window is 30 days [1].\n\nSources:\n[1] Refund policy, updated 2024\n", ["The window is 30 days [1]."]),
+    ("references", "The window is 30 days [1].\n\nSources:\n[1] Refund policy, updated 2024\n",
+     ["The window is 30 days [1]."]),
     ("repeat", "The fee is $5. The fee is $5.", ["The fee is $5.", "The fee is $5."]),
 ]  # fmt: skip
 

@@ -37,7 +37,8 @@ def test_the_default_flags_what_is_uncited() -> None:
     [
         (None, "It is 5.", False, True), ("T0", "It is 5.", False, True), ("T1", "You should take 5 mg.", False, True),
         ("T3", "It is 5.", True, False), ("T3", "It is 5.", False, False), ("T2", "It is 5.", True, True),
-        ("T2", "It is 5.", False, False), ("T2", "You should take 5 mg.", True, False), ("T2", "You must take 5 mg.", True, False),
+        ("T2", "It is 5.", False, False), ("T2", "You should take 5 mg.", True, False), ("T2",
+        "You must take 5 mg.", True, False),
         ("T2", "Always take 5 mg.", True, False), ("T2", "We recommend 5 mg.", True, False),
         ("T2", "Patients have to take 5 mg.", True, False), ("T2", "Don't take 5 mg.", True, False),
         ("T2", "The study measured 5 mg.", True, True),

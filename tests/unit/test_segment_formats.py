@@ -130,9 +130,12 @@ def test_no_visible_text_of_html_is_lost(words: list[str]) -> None:
 
 
 BROKEN: list[Any] = [
-    "<html><body><p>Unclosed <b>bold text here", "<p>a</p><p>b<p>c < d and e > f</p>", "<table><td>1<td>2<tr><td>3</table>",
-    "<html><!-- comment never closed <p>text</p>", "<html><script>never closed <p>text</p>", "<p>&#0; &#1114112; &bogus; &amp</p></p>",
-    "<html><![CDATA[ x ]]><p>hello</p></html>", "<html><svg><title>t</title></svg></html>", "<div " * 50, "<html>\r\n<p>a\r\nb</p>",
+    "<html><body><p>Unclosed <b>bold text here", "<p>a</p><p>b<p>c < d and e > f</p>",
+     "<table><td>1<td>2<tr><td>3</table>",
+    "<html><!-- comment never closed <p>text</p>", "<html><script>never closed <p>text</p>",
+     "<p>&#0; &#1114112; &bogus; &amp</p></p>",
+    "<html><![CDATA[ x ]]><p>hello</p></html>", "<html><svg><title>t</title></svg></html>", "<div " * 50,
+     "<html>\r\n<p>a\r\nb</p>",
     "<html><template>hidden<p>x</p></html>", "</p></p>tail", "<html><p>a\u2028b\x0cc</p></html>",
 ]  # fmt: skip
 

@@ -183,7 +183,8 @@ def test_good_but_odd_results_stay_ok(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"text": ""}, {"text": " \n\t"}, {"content": []}, {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]},
+        {"text": ""}, {"text": " \n\t"}, {"content": []}, {"content": [{"type": "image", "data": "aGk=",
+        "mimeType": "image/png"}]},
         {"structured_content": None}, {"content": [{"type": "text", "text": ""}, {"type": "text", "text": "\u2003"}]},
     ],
 )  # fmt: skip
