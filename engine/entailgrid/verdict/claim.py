@@ -111,10 +111,10 @@ def joint_stance(stances: Sequence[Stance], calibration: Calibration, rederive: 
 
 
 def _lends(own: LiteralOutcome, theirs: LiteralOutcome) -> bool:
-    """Whether a second source may supply a literal: never an identifier where the first one speaks of another record."""
+    """Whether a second source may supply a literal: no identifier, date or time where the first one has another."""
     if own.weak or own.status == "match" or theirs.status != "match":
         return False
-    return own.kind != "identifier" or own.status == "cannot_check"
+    return own.kind not in ("identifier", "date", "time") or own.status == "cannot_check"
 
 
 def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:

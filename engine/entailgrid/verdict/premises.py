@@ -97,12 +97,16 @@ _RULE = re.compile(
 _MODAL = re.compile(r"\b(?:if|unless|should|must|may|can|cannot|always|never|all|every|only|possible|allowed)\b|n['’]t\b", re.IGNORECASE)
 
 
-def cannot_contradict(claim: str, premise: str) -> bool:
-    """Whether a prose premise asserts nothing that a claim could break: a question or request, or a general rule beside a
-    claim about one case."""
-    if no_claim(premise) is not None:
-        return True
+def is_rule_beside_case(claim: str, premise: str) -> bool:
+    """Whether a prose premise is a general rule and the claim speaks of one case: the rule alone contradicts nothing."""
     return bool(_RULE.search(premise)) and not _MODAL.search(claim)
+
+
+def lacks_value(claim: str, premise: frozenset[str]) -> bool:
+    """Whether a `key: value` claim shares no word of its value with the premise (its stems)."""
+    match = _KEYED.search(claim)
+    value = stems_of(claim[match.end() :]) if match and keyed(claim) else frozenset()
+    return bool(value) and not value & (_YES | _NO) and not value & premise
 
 
 def weigh_premise(
@@ -133,6 +137,8 @@ def weigh_premise(
     elsewhere = {name for name in missing if any(name in v.stems for s, v in views.items() if s != candidate.source)}
     elsewhere = {name for name in elsewhere if name not in view.stems}
     structured = any(segments[index].fields for index in candidate.segments)
+    own = _own_text(candidate, segments)
+    rule = is_rule_beside_case(claim, own)
     signals = Signals(
         candidate,
         entailment,
@@ -143,7 +149,8 @@ def weigh_premise(
         is_action_result=is_action_result,
         is_structured=structured,
         is_bare_value=bare,
-        asserts_nothing=not structured and cannot_contradict(claim, _own_text(candidate, segments)),
+        asserts_nothing=not structured and (rule or no_claim(own) is not None),
+        value_missing=lacks_value(claim, here) or (rule and not structured and bool(keyed(claim))),
         is_fragment=bool(keyed(claim)) and not structured,
         values_misplaced=sum(misplaced_values(claim, segments[index]) for index in candidate.segments),
         fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),

@@ -29,6 +29,7 @@ class Signals:
     is_fragment: bool = False
     is_bare_value: bool = False
     asserts_nothing: bool = False
+    value_missing: bool = False
 
     @property
     def holds_all_literals(self) -> bool:
@@ -83,8 +84,9 @@ def _support(signals: Signals, calibration: Calibration) -> float:
     odds += weights.fragment if signals.is_fragment and not signals.is_bare_value else 0.0
     if signals.is_bare_value and signals.holds_all_literals:
         odds += weights.bare_value
+    value_unseen = signals.value_missing and not (matched or signals.fields_matched)
     odds += weights.action if signals.is_action_result else 0.0
-    return min(odds, weights.literal_ceiling) if mismatched or absent else odds
+    return min(odds, weights.literal_ceiling) if mismatched or absent or value_unseen else odds
 
 
 def _contradiction(signals: Signals, calibration: Calibration) -> float:
