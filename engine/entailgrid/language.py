@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 
@@ -65,7 +66,7 @@ def _line_sentences(text: str, line: Span) -> list[Span]:
 
 def _full_width(text: str, start: int, end: int) -> list[Span]:
     cuts = [start, *(match.end() for match in _FULL_STOP.finditer(text, start, end)), end]
-    return [Span(left, right) for left, right in zip(cuts, cuts[1:], strict=False) if left < right]
+    return [Span(left, right) for left, right in pairwise(cuts) if left < right]
 
 
 def _joins(text: str, before: Span, after: Span) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from entailgrid.language import sentences, stem, words
 from entailgrid.types import Source
@@ -96,7 +96,7 @@ class Names:
         )
 
     def by_author_date(self, author: str, year: str) -> tuple[str, ...]:
-        first = re.split(r"\s+(?:&|and|et)\b", author)[0].strip().lower()
+        first = re.split(r"\s+(?:&|and\b|et\b)", author)[0].strip().lower()
         found = []
         for source in self.sources:
             text = " ".join([source.name or "", source.id, source.url or "", *(b.body[:2000] for b in source.blocks)]).lower()
@@ -145,9 +145,9 @@ def _named(source: Source) -> _Named:
     if not re.fullmatch(r"\d+|user_\d+|system(?:_\d+)?", source.id):
         phrases.append(_key(source.id))
     if source.url:
-        stem_of_path = unquote(urlsplit(source.url).path.rstrip("/").rpartition("/")[2]).rsplit(".", 1)[0]
+        stem_of_path = unquote(_split(source.url).path.rstrip("/").rpartition("/")[2]).rsplit(".", 1)[0]
         phrases.append(_key(stem_of_path.replace("-", " ")))
-        host = (urlsplit(source.url).hostname or "").removeprefix("www.")
+        host = (_split(source.url).hostname or "").removeprefix("www.")
         phrases.append(tuple(stem(word) for word in words(host)))
     hints = {source.id.lower()}
     for value in (source.arguments or {}).values():
@@ -161,8 +161,15 @@ def _telling(phrase: tuple[str, ...]) -> bool:
     return any(len(token) > 1 and token not in _WEAK for token in phrase) or len(phrase) > 1
 
 
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # e.g. an unclosed bracket of an IPv6 host
+        return SplitResult("", "", "", "", "")
+
+
 def _normal_url(url: str) -> str:
-    parts = urlsplit(url.strip())
+    parts = _split(url.strip())
     host = (parts.hostname or "").removeprefix("www.")
     tail = f"?{parts.query}" if parts.query else ""
     tail += f"#{parts.fragment}" if parts.fragment else ""
@@ -204,7 +211,7 @@ _REPORTING = (
     r"has|have|contains?|puts?|sets?|requires?|allows?|covers?|suggests?|finds?|found|provides?|displays?|returned|returns)"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|_")
-_STOPPERS = re.compile(r"[,;:.!?()\[\]\n]|\s[-–—]\s")
+_STOPPERS = re.compile(r"[,;!?()\[\]\n]|[:.](?!\w)|\s[-–—]\s")
 
 
 def phrases(answer: str, names: Names) -> Iterator[Phrase]:
@@ -254,7 +261,7 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
 
 def _phrase_end(window: str, end: int) -> int:
     """A generic noun after the name belongs to the phrase: 'the account record *tool*'."""
-    match = re.match(r"\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b", window[end:])
+    match = re.match(r"(?:[-.]\w+)*[`*_]*(?:\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b)?", window[end:])
     return end + (match.end() if match else 0)
 
 
@@ -290,8 +297,8 @@ def _subject_phrase(text: str, clause: int, offset: int, names: Names) -> Phrase
             if at is None or at > 5:
                 continue
             end = _phrase_end(spaced, spans[at + len(phrase) - 1].end())
-            if not _reporting_verb().match(spaced, end):
-                continue
+            if not (_SAYS if len(phrase) == 1 else _reporting_verb()).match(spaced, end):
+                continue  # "the account has ..." is about an account, "the account record has ..." names a source
             if best is None or len(phrase) > best[0]:
                 best = (len(phrase), at, end, [named.id])
             elif len(phrase) == best[0] and at == best[1] and named.id not in best[3]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from entailgrid.claims.attribution_phrases import Names, phrases
 from entailgrid.claims.decompose import Marks
-from entailgrid.language import Span
+from entailgrid.language import Span, sentences
 from entailgrid.types import CitationForm, CitationStatus, Source, Trace
 
 
@@ -41,6 +41,10 @@ class _References:
     targets: dict[str, str]
     spans: tuple[Span, ...]
 
+    def numbers(self, footnotes: bool) -> bool:
+        """Whether the list itself says what `[n]` (or `[^n]`) stands for."""
+        return any(key.lstrip("^").isdigit() and key.startswith("^") == footnotes for key in self.targets)
+
 
 def citations_of(trace: Trace) -> list[Citation]:
     """All citations of the answer in order. Explicit ones come from the trace; one that holds a readable citation of the same
@@ -71,13 +75,15 @@ _AUTHOR_DATE = re.compile(
 )
 _SUPERSCRIPT = re.compile(r"(?<=[\w.,;)\"”])([¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹]*)|<sup>\s*\[?(\d{1,3})\]?\s*</sup>")
 _SOURCE_NOTE = re.compile(r"[(\[]\s*(?:source|sources|ref|via|from)\s*:\s*([^()\[\]\n]{1,120})[)\]]", re.IGNORECASE)
+_IDS_IN_PARENTHESES = re.compile(r"\((?:see|cf\.?|ref\.?|id:?)? ?([^()\[\]\s][^()\[\]\n]{1,120})\)", re.IGNORECASE)
+_NO_CITATION = re.compile(r"```.*?```|!\[[^\]\n]*\]\([^()\s]*\)", re.DOTALL)
 _SUPER_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def _read(answer: str, sources: Sequence[Source], names: Names) -> Iterator[Citation]:
     references = _reference_list(answer)
-    taken: list[Span] = list(references.spans) + [Span(*match.span()) for match in re.finditer(r"```.*?```", answer, re.DOTALL)]
-    readers = (_links, _source_notes, _brackets, _superscripts, _author_dates, _urls)
+    taken: list[Span] = [*references.spans, *(Span(*match.span()) for match in _NO_CITATION.finditer(answer))]
+    readers = (_links, _source_notes, _parenthesised, _brackets, _superscripts, _author_dates, _urls)
     for reader in readers:
         for citation in reader(answer, sources, names, references):
             if not any(citation.start < span.end and span.start < citation.end for span in taken):
@@ -143,10 +149,20 @@ def _source_notes(answer: str, sources: Sequence[Source], names: Names, referenc
             yield Citation(*match.span(), form, _unique(ids), "phantom" if missing else "resolved")
 
 
+def _parenthesised(answer: str, sources: Sequence[Source], names: Names, references: _References) -> Iterator[Citation]:
+    """`(req_8843)`, `(see req_8842, req_8843)`: nothing but ids of the trace, each with a digit or underscore."""
+    for match in _IDS_IN_PARENTHESES.finditer(answer):
+        parts = [part.strip("` ") for part in re.split(r"[,;]", match.group(1))]
+        if all(re.search(r"[^\W\d_].*[\d_]", part) and names.by_id(part) for part in parts):
+            yield Citation(*match.span(), "bracket", _unique([i for part in parts for i in names.by_id(part)]), "resolved")
+
+
 def _brackets(answer: str, sources: Sequence[Source], names: Names, references: _References) -> Iterator[Citation]:
+    spans = sentences(answer) if _BRACKET.search(answer) else []
     for match in _BRACKET.finditer(answer):
         content = next(group for group in match.groups() if group)
-        citation = _bracket(match.span(), content, names, references)
+        sentence = next((answer[a:b] for a, b in spans if a <= match.start() < b), "")
+        citation = _bracket(match.span(), content, names, references, sentence)
         if citation and not _is_prose_bracket(answer, match):
             yield citation
 
@@ -161,12 +177,14 @@ def _is_prose_bracket(answer: str, match: re.Match[str]) -> bool:
     return bool(re.fullmatch(r"[ xX]", match.group(1) or "")) and bool(re.search(r"[-*]\s$", before))
 
 
-def _bracket(span: tuple[int, int], content: str, names: Names, references: _References) -> Citation | None:
+def _bracket(
+    span: tuple[int, int], content: str, names: Names, references: _References, sentence: str
+) -> Citation | None:
     """The citation that a bracket's content is, or `None` where it is ordinary text in brackets."""
     ids: list[str] = []
     missing, unknown, form = False, False, None
     for part in _bracket_parts(content, names):
-        found, part_form = _bracket_target(part, names, references)
+        found, part_form = _bracket_target(part, names, references, sentence)
         if part_form is None:
             unknown = True
             continue
@@ -198,14 +216,17 @@ _ID_SHAPED = re.compile(r"(?=[^\s]*[\d_])[A-Za-z][\w.:#/-]{2,63}")
 _TOOL_MARK = re.compile(r"(?:tool|call|mcp|function)\s*:\s*([\w./-]+)(?:\(\))?", re.IGNORECASE)
 
 
-def _bracket_target(part: str, names: Names, references: _References) -> tuple[tuple[str, ...], CitationForm | None]:
+def _bracket_target(
+    part: str, names: Names, references: _References, sentence: str
+) -> tuple[tuple[str, ...], CitationForm | None]:
     """What one member of a bracket names, and the form it has; `(…, None)` where it is no citation."""
     part = re.split(r"[†‡]", part)[0].strip().strip("`*")
+    part = re.sub(r"(?:source[ _])?id\s*[:=]\s*", "", part, count=1, flags=re.IGNORECASE)
     if part.startswith("^"):
         label = part[1:]
         return _reference(part.lower(), label, names, references), "footnote"
     if match := _TOOL_MARK.fullmatch(part):
-        return names.by_id(match.group(1)) or names.by_tool(match.group(1)), "tool"
+        return names.by_id(match.group(1)) or names.narrowed(names.by_tool(match.group(1)), sentence), "tool"
     if ids := names.by_id(part):
         return ids, "short_id" if _SHORT_ID.fullmatch(part) else "bracket"
     if re.match(r"https?://", part):
@@ -216,9 +237,11 @@ def _bracket_target(part: str, names: Names, references: _References) -> tuple[t
     if _SHORT_ID.fullmatch(part):
         return names.by_short_id(part), "short_id"
     if ids := names.by_tool(part) or names.exactly(part):
-        return ids, "tool" if names.by_tool(part) else "bracket"
+        return names.narrowed(ids, sentence), "tool" if names.by_tool(part) else "bracket"
     if _ID_SHAPED.fullmatch(part) and names.shaped_like_ids(part):
         return (), "bracket"
+    if names.is_tool_shaped(part) and not _looks_like_citation(part):
+        return (), "tool"
     return (), None
 
 
@@ -234,7 +257,7 @@ def _reference(key: str, number: str, names: Names, references: _References) -> 
             or names.by_id(target.strip("[]` "))
             or names.in_text(target)
         )
-    return names.by_position(int(number)) if number.isdigit() else ()
+    return names.by_position(int(number)) if number.isdigit() and not references.numbers(key.startswith("^")) else ()
 
 
 def _looks_like_citation(content: str) -> bool:
@@ -253,11 +276,14 @@ def _author_dates(answer: str, sources: Sequence[Source], names: Names, referenc
     for match in _AUTHOR_DATE.finditer(answer):
         text = match.group(1) or f"{match.group(2)} {match.group(3)}"
         ids: list[str] = []
+        missing = False
         for part in text.split(";"):
             author, year = re.match(r"\s*([^\d,]+?),?\s+(\d{4})", part).groups()  # type: ignore[union-attr]
-            ids.extend(names.by_author_date(author, year))
+            found = names.by_author_date(author, year)
+            missing = missing or not found
+            ids.extend(found)
         if ids:
-            yield Citation(*match.span(), "author_date", _unique(ids), "resolved")
+            yield Citation(*match.span(), "author_date", _unique(ids), "phantom" if missing else "resolved")
         elif match.group(1):
             yield Citation(*match.span(), "author_date", (), "phantom")
 

@@ -62,7 +62,7 @@ def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:  # noqa: B008
     """
     found: list[Claim] = []
     above: list[_Intro] = []
-    layout = blocks(answer)
+    layout = [block for block in blocks(answer) if not (block.kind == "heading" and block.header)]
     for number, block in enumerate(layout):
         following = layout[number + 1] if number + 1 < len(layout) else None
         above = [intro for intro in above if _covers(intro, block)]
@@ -279,6 +279,7 @@ def _tidy(text: str) -> str:
     text = _LEADING.sub("", text)
     text = _TRAILING.sub("", text)
     text = re.sub(r"\(\s*[,;]?\s*\)", "", text)
+    text = re.sub(r"[\s,;:]+(?=[.!?]+$)", "", text)
     text = re.sub(r"\s+([,.;:!?])", r"\1", text)
     return text.strip()
 

@@ -14,7 +14,8 @@ BlockKind = Literal["text", "item", "row", "heading", "code", "reference"]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One line of an answer. `start`/`end` bound its text without list marker or heading marks."""
+    """One line of an answer. `start`/`end` bound its text without list marker or heading marks. `header`: the column names
+    of a row's table, and of the heading that names them."""
 
     kind: BlockKind
     start: int
@@ -97,7 +98,8 @@ def _row(text: str, start: int, end: int, header: tuple[str, ...]) -> tuple[Bloc
             cells.append((plain(text[span.start : span.end]), span.start, span.end))
     span = trim(text, Span(start, end))
     if not header:
-        return Block("heading", span.start, span.end), tuple(cell for cell, _, _ in cells) or ("",)
+        names = tuple(cell for cell, _, _ in cells) or ("",)
+        return Block("heading", span.start, span.end, header=names), names
     return Block("row", span.start, span.end, cells=tuple(cells), header=header), header
 
 

@@ -82,6 +82,7 @@ class Runner:
         self._urgent: list[tuple[int, float, int, _Item]] = []
         self._by_length: dict[Lane, list[tuple[int, int, _Item]]] = {"embed": [], "classify": []}
         self._orders = 0
+        self._running: list[_Item] = []
         self._stopped: EngineStopped | None = None
         self._thread = threading.Thread(target=self._run, name="entailgrid-device", daemon=True)
         self._thread.start()
@@ -140,6 +141,8 @@ class Runner:
             input_ids, cu_seqlens = pack([item.sequence.input_ids for item in batch])
             type_ids, _ = pack([item.sequence.token_type_ids for item in batch])
             output = self._forwards[lane](input_ids, cu_seqlens, type_ids)
+            if len(output) != len(batch):
+                raise ModelError(f"the model gave {len(output)} rows for {len(batch)} inputs")
             if not np.isfinite(output).all():
                 raise ModelError("the model's output is not finite")
         except Exception as error:  # noqa: BLE001 - the one broad except: every caller of the batch gets the error
@@ -158,7 +161,8 @@ class Runner:
             at = _position(lane, head)
             taken = lane[max(0, at + 1 - rows) : at + 1]
             del lane[max(0, at + 1 - rows) : at + 1]
-            for _, _, item in taken:
+            self._running = [item for _, _, item in taken]
+            for item in self._running:
                 item.done = True
         now = self._clock()
         live = [item for _, _, item in taken if now <= item.ticket.deadline]
@@ -216,7 +220,7 @@ class Runner:
     def _fail_all(self, error: EngineStopped) -> None:
         with self._lock:
             self._stopped = self._stopped or error
-            waiting = [entry[2] for lane in self._by_length.values() for entry in lane]
+            waiting = [*self._running, *(entry[2] for lane in self._by_length.values() for entry in lane)]
             self._urgent.clear()
             for lane in self._by_length.values():
                 lane.clear()

@@ -291,6 +291,8 @@ def _verdict(
             reasons.append("ambiguous")
         if attribution == "uncited" and policy.uncited == "block":
             return "block", None
+        if attribution == "uncited" and policy.uncited == "flag":
+            reasons.append("uncited")
         return _conflict(question, supporting, contradicting, reasons)
     if not question.complete:
         return "abstain", "out of time before all of its evidence was scored"
