@@ -10,7 +10,7 @@ from typing import Any, cast
 import click
 from rich.text import Text
 
-from entailgrid.doors.console import console_on, one_line
+from entailgrid.doors.console import Hanging, console_on, one_line
 from entailgrid_models.errors import CheckpointError
 from entailgrid_models.export import Dtype, Task, export
 from entailgrid_models.registry import ModelEntry, list_models
@@ -30,8 +30,10 @@ def run_list(*, as_json: bool) -> None:
         manifest = entry.manifest
         console.print(Text.assemble((f"{entry.preset}/{entry.role}", "bold"), f"  {manifest.name}"))
         labels = f", labels {', '.join(manifest.labels)}" if manifest.labels else ""
-        console.print(Text(f"  {manifest.task}, {manifest.dtype}, {entry.size / 1e6:.1f} MB{labels}"))
-        console.print(Text(f"  {one_line(manifest.origin)}; licence {manifest.licence}", "dim"))
+        console.print(
+            Hanging(Text(f"{manifest.task}, {manifest.dtype}, {entry.size / 1e6:.1f} MB{labels}"), first="  ")
+        )
+        console.print(Hanging(Text(f"{one_line(manifest.origin)}; licence {manifest.licence}", "dim"), first="  "))
 
 
 def _as_json(entry: ModelEntry) -> dict[str, Any]:
