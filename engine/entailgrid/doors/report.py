@@ -61,7 +61,7 @@ class ReadableReport:
         yield Hanging(Text(words), first=title, style=f"bold {STYLE[verdict]}")
         for grade, words in wording.reasons_in_words(self.report):
             sign = self.signs.verdicts[grade] if grade in ("block", "abstain") else "-"
-            yield Hanging(Text(words), first=f"  {sign} ", style=STYLE[grade] if sign != "-" else "")
+            yield Hanging(Text(one_line(words)), first=f"  {sign} ", style=STYLE[grade] if sign != "-" else "")
 
     def _question(self) -> Iterator[RenderableType]:
         if self.trace.question:
