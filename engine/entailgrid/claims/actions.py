@@ -19,6 +19,7 @@ _GROUPS = [
 ]
 _LOOKUPS = frozenset(stem(w) for w in "get search find list fetch lookup look query retrieve read show describe check load view".split())
 _FOUND = frozenset(stem(w) for w in "found find retrieved located checked reviewed searched accessed pulled looked verified".split())
+_ANY = frozenset(stem(word) for word in "process complete finalize execute perform".split())
 _BY_STEM: dict[str, frozenset[str]] = {}
 for _group in _GROUPS:
     _stems = frozenset(stem(word) for word in _group.split())
@@ -41,7 +42,7 @@ def action_verbs(claim: str) -> frozenset[str]:
 
 def is_action(claim: str) -> bool:
     """Whether `claim` says that the agent (or its tools) did something: first person, or marked as successful."""
-    if not action_verbs(claim) & (_BY_STEM.keys() | _FOUND):
+    if not action_verbs(claim) & (_BY_STEM.keys() | _FOUND | _ANY):
         return False
     return bool(re.search(r"\b(?:I|we|We)(?:['’]ve| have|\b)|\b(?:has|have) (?:now |already |just )?been\b|\bsuccessfully\b", claim))
 
@@ -50,6 +51,8 @@ def performing_sources(claim: str, sources: Sequence[Source]) -> list[int]:
     """Indices of the tool results that performed the action which `claim` reports, in order."""
     verbs = action_verbs(claim)
     wanted = frozenset().union(*(_BY_STEM.get(verb, frozenset((verb,))) for verb in verbs)) if verbs else frozenset()
+    if verbs & _ANY:
+        wanted = frozenset(_BY_STEM)
     objects = frozenset(stem(word) for word in words(claim))
     found = []
     for index, source in enumerate(sources):

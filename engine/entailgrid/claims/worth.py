@@ -64,6 +64,12 @@ _LEAD_IN = re.compile(
     r"the following\b|.{0,120}\bhere (?:is|are) (?:the|your|some)\b[^.]{0,60}:?$|.{0,80}\bas follows:?$|(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
     re.IGNORECASE,
 )
+_THIRD_PARTY_OFFER = re.compile(
+    r"(?:they|he|she|someone|(?:a|an|the|our|any) (?:human |live |support |service |customer )*(?:agents?|team|representatives?|staff|specialists?))"
+    r" (?:will|can|may|might|could|should|would)(?: be able to)? (?:further |better )?(?:assist|help|look|review|investigate|explore|guide|support)\b"
+    r"|there (?:was|is|seems to be|may be|might be|appears to be|has been) (?:a |an |some )?(?:misunderstanding|confusion|mix-up)\b",
+    re.IGNORECASE,
+)
 _WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|in addition|as a result|"
@@ -123,7 +129,7 @@ def no_claim(text: str) -> str | None:
     if (label := _LABELLED.match(bare)) and _REQUEST.match(bare[label.end() :]):
         return "request"
     has_fact = bool(_FACT.search(bare))
-    if _CONDITIONAL_OFFER.match(bare) or _WAIT.search(bare):
+    if _CONDITIONAL_OFFER.match(bare) or _WAIT.search(bare) or (not has_fact and _THIRD_PARTY_OFFER.match(bare)):
         return "offer"
     if _REQUEST.match(bare):
         return "request"

@@ -49,10 +49,6 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--profile", type=click.Choice(PROFILES), default="balanced", show_default=True),
         click.option("--budget-ms", type=click.FloatRange(min=0, min_open=True), help="Time for each answer."),
         click.option("--stakes", type=click.Choice(get_args(Stakes)), default="normal", show_default=True),
-        click.option(
-            "--from", "format", type=click.Choice(get_args(InputFormat)), help="Input format; default: detected."
-        ),
-        click.option("--answer", "answer_file", metavar="FILE", help="The answer, where the input carries none."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -62,6 +58,8 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @cli.command()
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON report a line on standard output, and nothing else.")
+@click.option("--from", "format", type=click.Choice(get_args(InputFormat)), help="Input format; default: detected.")
+@click.option("--answer", "answer_file", metavar="FILE", help="The answer, where the input carries none.")
 @engine_options
 def verify(traces: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Verify answers: one trace a .json file, one a line of a .jsonl file (.gz too), - for standard input.
@@ -72,6 +70,46 @@ def verify(traces: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     from entailgrid.doors.verifying import run_verify
 
     sys.exit(run_verify(traces, options, as_json=as_json))
+
+
+@cli.command("eval")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="The metrics as one JSON object.")
+@engine_options
+def evaluate(files: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+    """Measure verdicts on traces that carry gold labels (key `gold`).
+
+    Exit status: 0 when it ran, 3 on bad input.
+    """
+    from entailgrid.doors.evaluating import run_eval
+
+    sys.exit(run_eval(files, {**options, "format": None, "answer_file": None}, as_json=as_json))
+
+
+@cli.group()
+def models() -> None:
+    """The models: what ships, and how to export others."""
+
+
+@models.command("list")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list.")
+def list_models(*, as_json: bool) -> None:
+    """List the models that ship with the package."""
+    from entailgrid.doors.modelling import run_list
+
+    run_list(as_json=as_json)
+
+
+@models.command("export")
+@click.argument("source")
+@click.argument("out")
+@click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32", show_default=True)
+@click.option("--task", type=click.Choice(["classification", "embedding"]), default="classification", show_default=True)
+def export_model(source: str, out: str, *, dtype: str, task: str) -> None:
+    """Write the checkpoint folder SOURCE as ONNX into the folder OUT (needs the extra `export`)."""
+    from entailgrid.doors.modelling import run_export
+
+    run_export(source, out, dtype=dtype, task=task)
 
 
 def main() -> NoReturn:

@@ -56,13 +56,12 @@ class ReadableReport:
 
     def _decision(self) -> Iterator[RenderableType]:
         verdict = _OF_DECISION[self.report.decision]
-        yield Text.assemble(
-            (f"{self.signs.verdicts[verdict]} {wording.DECISION[self.report.decision]}", f"bold {STYLE[verdict]}"),
-            f"  {wording.decision_in_words(self.report.decision, self.report.claims)}",
-        )
+        title = f"{self.signs.verdicts[verdict]} {wording.DECISION[self.report.decision]}  "
+        words = wording.decision_in_words(self.report.decision, self.report.claims)
+        yield Hanging(Text(words), first=title, style=f"bold {STYLE[verdict]}")
         for grade, words in wording.reasons_in_words(self.report):
             sign = self.signs.verdicts[grade] if grade in ("block", "abstain") else "-"
-            yield Hanging(Text(words), first=f"  {sign} ", style=STYLE[grade] if sign != "-" else "")
+            yield Hanging(Text(one_line(words)), first=f"  {sign} ", style=STYLE[grade] if sign != "-" else "")
 
     def _question(self) -> Iterator[RenderableType]:
         if self.trace.question:
@@ -96,7 +95,7 @@ class ReadableReport:
                 yield "support", Text(wording.SUPPORT[claim.support])
             if claim.attribution:
                 yield "attribution", Text(f"{claim.attribution}: {wording.ATTRIBUTION[claim.attribution]}")
-        yield "cited", self._sources(claim.cited, "nothing")
+        yield "cited", self._sources(claim.cited, self._phantom(claim) or "nothing")
         supporting = dict.fromkeys(evidence.source_id for evidence in claim.supported_by)
         if supporting and not set(supporting) & set(claim.cited):
             yield ("true source" if claim.cited else "found in"), self._sources(supporting, "")
@@ -104,6 +103,14 @@ class ReadableReport:
         yield from self._evidence_rows("against", claim.contradicted_by, "red")
         if claim.literals:
             yield "values", self._literals(claim.literals)
+
+    def _phantom(self, claim: ClaimReport) -> str | None:
+        """The citation of a claim whose source is not in the trace: the first at or after the claim's start."""
+        if claim.attribution != "phantom_source":
+            return None
+        found = (c for c in self.report.citations if c.status == "phantom" and c.end > claim.start)
+        first = min(found, key=lambda citation: citation.start, default=None)
+        return f"“{one_line(self.trace.answer[first.start : first.end])}”, not in the trace" if first else None
 
     def _sources(self, ids: Iterable[str], none: str) -> Text:
         names = [self._source(source_id) for source_id in ids]
@@ -214,4 +221,4 @@ def print_summary(console: Console, counts: Mapping[str, int], pairs: int, secon
     total = sum(counts.values())
     parts = [("allow", "allowed"), ("block", "blocked"), ("abstain", "abstained"), ("failed", "failed")]
     words = ", ".join(f"{counts.get(key, 0)} {word}" for key, word in parts)
-    console.print(Text(f"{total} answers: {words}; {pairs} pairs in {seconds:.1f} s", "bold"))
+    console.print(Hanging(Text(f"{total} answers: {words}; {pairs} pairs in {seconds:.1f} s", "bold"), first=""))

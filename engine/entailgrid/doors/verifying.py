@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import cache
 from itertools import chain
@@ -43,14 +43,16 @@ def documents_in(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[D
     )
 
 
-def outcomes_of(paths: Sequence[str], options: Mapping[str, Any], stack: ExitStack) -> Generator[Outcome]:
+def outcomes_of(
+    documents: Iterable[Document | InvalidTrace], options: Mapping[str, Any], stack: ExitStack
+) -> Generator[Outcome]:
     """One outcome a document; the verifier is opened at the first that can be read and closed with `stack`."""
 
     @cache
     def verifier() -> Verifier:
         return stack.enter_context(open_verifier(options))
 
-    return verified(documents_in(paths, options), verifier, budget_ms=options["budget_ms"], stakes=options["stakes"])
+    return verified(documents, verifier, budget_ms=options["budget_ms"], stakes=options["stakes"])
 
 
 def run_verify(paths: Sequence[str], options: Mapping[str, Any], *, as_json: bool) -> int:
@@ -63,7 +65,7 @@ def run_verify(paths: Sequence[str], options: Mapping[str, Any], *, as_json: boo
     with (
         ExitStack() as stack,
         Ticker("verifying", sys.stderr) as ticker,
-        closing(outcomes_of(paths, options, stack)) as outcomes,
+        closing(outcomes_of(documents_in(paths, options), options, stack)) as outcomes,
     ):
         for outcome in outcomes:
             with ticker.aside():

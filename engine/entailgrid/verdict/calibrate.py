@@ -21,6 +21,7 @@ class SupportWeights:
     of the same name and value (`field_match`, up to two) says more. `further_literal`: each matched literal beyond the first. `literal_ceiling`: the most that a
     premise reaches which lacks a literal of the claim. `value_misplaced`: the value stands in another field than the one
     that the claim names. `fragment`: a `key: value` claim beside prose.
+    `bare_value`: a calculator's result that is the claim's value.
     """
 
     bias: float = -3.2
@@ -31,6 +32,7 @@ class SupportWeights:
     value_stated: float = 0.8
     value_misplaced: float = -6.0
     fragment: float = -1.0
+    bare_value: float = 1.6
     field_denied: float = -2.5
     cosine: float = 1.2
     coverage: float = 3.2

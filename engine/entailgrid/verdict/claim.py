@@ -111,10 +111,10 @@ def joint_stance(stances: Sequence[Stance], calibration: Calibration, rederive: 
 
 
 def _lends(own: LiteralOutcome, theirs: LiteralOutcome) -> bool:
-    """Whether a second source may supply a literal: never an identifier where the first one speaks of another record."""
+    """Whether a second source may supply a literal: no identifier, date or time where the first one has another."""
     if own.weak or own.status == "match" or theirs.status != "match":
         return False
-    return own.kind != "identifier" or own.status == "cannot_check"
+    return own.kind not in ("identifier", "date", "time") or own.status == "cannot_check"
 
 
 def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:
@@ -181,9 +181,14 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy, r
 
 
 def _unopposed(supporting: Sequence[Stance], contradicting: Sequence[Stance]) -> list[Stance]:
-    """Where nothing is cited and sources disagree, the stronger side decides."""
-    against = contradicting[0].contradiction.contradict
-    return list(supporting) if supporting[0].support.support >= against else []
+    """Where nothing is cited and sources disagree, the stronger side decides. A premise that lacks a literal which the
+    supporting one holds speaks of something else."""
+    best = supporting[0].support
+    against = [s.contradiction for s in contradicting]
+    if best.signals.holds_all_literals:
+        against = [verdict for verdict in against if verdict.signals.holds_all_literals]
+    strongest = max((verdict.contradict for verdict in against), default=0.0)
+    return list(supporting) if best.support >= strongest else []
 
 
 def _best_first(stances: Sequence[Stance]) -> list[Stance]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from entailgrid.claims.literals import Literal as ClaimLiteral
 from entailgrid.claims.literals import compare
+from entailgrid.claims.worth import no_claim
 from entailgrid.evidence.route import Candidate, stems_of
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.language import stem, words
@@ -89,6 +90,25 @@ def _shows_absence(
     return is_lookup and structured and bool(strong) and all(literal.status != "match" for literal in strong)
 
 
+_RULE = re.compile(
+    r"\b(?:if|unless|should|must|may|can|cannot|could|would|will|each|every|any|all|only|otherwise|whenever|at (?:most|least))\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_MODAL = re.compile(r"\b(?:if|unless|should|must|may|can|cannot|always|never|all|every|only|possible|allowed)\b|n['’]t\b", re.IGNORECASE)
+
+
+def is_rule_beside_case(claim: str, premise: str) -> bool:
+    """Whether a prose premise is a general rule and the claim speaks of one case: the rule alone contradicts nothing."""
+    return bool(_RULE.search(premise)) and not _MODAL.search(claim)
+
+
+def lacks_value(claim: str, premise: frozenset[str]) -> bool:
+    """Whether a `key: value` claim shares no word of its value with the premise (its stems)."""
+    match = _KEYED.search(claim)
+    value = stems_of(claim[match.end() :]) if match and keyed(claim) else frozenset()
+    return bool(value) and not value & (_YES | _NO) and not value & premise
+
+
 def weigh_premise(
     claim: str,
     candidate: Candidate,
@@ -108,7 +128,8 @@ def weigh_premise(
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
         candidate = replace(candidate, coverage=max(candidate.coverage, 0.7))
         literals = tuple(replace(literal, weak=True) for literal in literals)
-    if not any(word.isalpha() for word in stems_of(candidate.text)):
+    bare = not any(word.isalpha() for word in stems_of(candidate.text))
+    if bare:
         candidate = replace(candidate, coverage=max(candidate.coverage, _BARE_COVERAGE))
     names = {stem(name) for name in names_in(claim)}
     here = stems_of(candidate.text) | stems_of(view.values.context)
@@ -116,6 +137,8 @@ def weigh_premise(
     elsewhere = {name for name in missing if any(name in v.stems for s, v in views.items() if s != candidate.source)}
     elsewhere = {name for name in elsewhere if name not in view.stems}
     structured = any(segments[index].fields for index in candidate.segments)
+    own = _own_text(candidate, segments)
+    rule = is_rule_beside_case(claim, own)
     signals = Signals(
         candidate,
         entailment,
@@ -125,6 +148,9 @@ def weigh_premise(
         names_elsewhere=len(elsewhere),
         is_action_result=is_action_result,
         is_structured=structured,
+        is_bare_value=bare,
+        asserts_nothing=not structured and (rule or no_claim(own) is not None),
+        value_missing=lacks_value(claim, here) or (rule and not structured and bool(keyed(claim))),
         is_fragment=bool(keyed(claim)) and not structured,
         values_misplaced=sum(misplaced_values(claim, segments[index]) for index in candidate.segments),
         fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),
@@ -132,6 +158,13 @@ def weigh_premise(
         values_stated=sum(stated_values(claim, segments[index]) for index in candidate.segments),
     )
     return weigh(signals, calibration)
+
+
+def _own_text(candidate: Candidate, segments: Sequence[Segment]) -> str:
+    """The premise without the heading that was put before it."""
+    if len(candidate.segments) > 1:
+        return candidate.text
+    return candidate.text.removeprefix(f"{segments[candidate.segments[0]].record}: ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ class Signals:
     values_stated: int = 0
     values_misplaced: int = 0
     is_fragment: bool = False
+    is_bare_value: bool = False
+    asserts_nothing: bool = False
+    value_missing: bool = False
 
     @property
     def holds_all_literals(self) -> bool:
@@ -78,9 +81,12 @@ def _support(signals: Signals, calibration: Calibration) -> float:
     odds += weights.literal_mismatch * min(mismatched, 2) + weights.literal_missing * min(absent, 2)
     odds += weights.name_missing * min(signals.names_missing, 2) + weights.name_elsewhere * min(signals.names_elsewhere, 2)
     odds += weights.value_misplaced * min(signals.values_misplaced, 1)
-    odds += weights.fragment if signals.is_fragment else 0.0
+    odds += weights.fragment if signals.is_fragment and not signals.is_bare_value else 0.0
+    if signals.is_bare_value and signals.holds_all_literals:
+        odds += weights.bare_value
+    value_unseen = signals.value_missing and not (matched or signals.fields_matched)
     odds += weights.action if signals.is_action_result else 0.0
-    return min(odds, weights.literal_ceiling) if mismatched or absent else odds
+    return min(odds, weights.literal_ceiling) if mismatched or absent or value_unseen else odds
 
 
 def _contradiction(signals: Signals, calibration: Calibration) -> float:
@@ -94,6 +100,6 @@ def _contradiction(signals: Signals, calibration: Calibration) -> float:
     odds += weights.value_misplaced * min(signals.values_misplaced, 1) + (weights.fragment if signals.is_fragment else 0.0)
     if matched and not mismatched:
         odds += weights.literals_matched * matched
-    if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another:
+    if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another or signals.asserts_nothing:
         odds = min(odds, -0.5)
     return odds
