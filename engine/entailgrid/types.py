@@ -72,7 +72,7 @@ Timestamp = Annotated[datetime, BeforeValidator(_iso, json_schema_input_type=dat
 """ISO 8601; a time without an offset is taken as UTC."""
 
 
-Seconds = Annotated[StrictInt | StrictFloat, Field(ge=0, allow_inf_nan=False)]
+Seconds = Annotated[StrictInt, Field(ge=0)] | Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Frozen(BaseModel):

@@ -345,7 +345,8 @@ def _cut_before(text: str, low: int, high: int) -> int:
 
 
 def _html_segments(text: str) -> Iterator[Segment]:
-    heading, header = "", []
+    heading = ""
+    header: list[str] = []
     for block in html_blocks(text):
         if block.kind == "table":
             header = []

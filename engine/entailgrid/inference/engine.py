@@ -124,7 +124,8 @@ class Engine:
         self, lane: str, inputs: Sequence[Sequence[Sequence1d]], rank: Ranked
     ) -> tuple[Scores, list[tuple[int, int]]]:
         """Scores of all inputs, and for each text or pair the range of its windows among them."""
-        spans, flat = [], []
+        spans: list[tuple[int, int]] = []
+        flat: list[Sequence1d] = []
         for group in inputs:
             spans.append((len(flat), len(flat) + len(group)))
             flat.extend(group)
