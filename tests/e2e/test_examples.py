@@ -18,7 +18,6 @@ KNOWN_FAULTS = {
     "derived-total": "all values are found or derived, but the claim lacks support",
     "dose-from-the-wrong-chart": "the dose of another patient counts as support (rule 5)",
     "error-payload-cited": "'Holder: Priya Raman' does not support 'your name on file is Priya Raman'",
-    "flight-table": "a prose attribution does not reach the rows of the table that it introduces (rule 2)",
 }
 """Examples that the engine gets wrong; each leaves this list as soon as it is right (the marks are strict)."""
 
