@@ -105,3 +105,18 @@ def test_coverage_is_a_share_of_weighted_words() -> None:
     assert lexicon.coverage(claim, frozenset()) == 0
     assert lexicon.coverage(claim, stems_of("window")) > lexicon.coverage(claim, stems_of("refund"))
     assert lexicon.coverage(frozenset(), claim) == 1
+
+
+def test_a_far_source_offers_its_best_segment_alone_unless_it_is_cited() -> None:
+    near = ["refund window thirty days", "refund premium plan"]
+    far = ["flight seat", "berlin price", "cancel flight berlin"]
+    found = segments([near, far])
+    towards = np.array([[1, 0]], np.float32)
+    known = np.array([[1, 0]] * 2 + [[0, 1]] * 3, np.float32)
+    counts = []
+    for cited in (frozenset[int](), frozenset({1})):
+        (one,) = route(["refund window thirty days"], found, towards, known, LIMITS, [cited])
+        counts.append([sum(candidate.source == source for candidate in one.candidates) for source in (0, 1)])
+    assert counts[0][1] == 1
+    assert counts[1][1] > 1
+    assert counts[0][0] == counts[1][0] > 1
