@@ -1,6 +1,6 @@
 """Verify every answer of the airline conversations: answers, pairs, seconds, share allowed, resident memory.
 
-    python benchmarks/airline.py --data DIR [--reports FILE]
+python benchmarks/airline.py --data DIR [--reports FILE]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Seconds of `import entailgrid`, and from a cold process to the first verdict on the command line.
 
-    python benchmarks/startup.py [--rounds 7]
+python benchmarks/startup.py [--rounds 7]
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ def main() -> None:
         tokenizer = OnnxModel.load(Path(folder), threads=1)
         float32 = Verifier(folder, threads=arguments.threads)
     int8 = Verifier(threads=arguments.threads)
-    peer = CrossEncoder(
-        str(arguments.data / "nli-start"), max_length=512, device="cpu", model_kwargs={"dtype": torch.float32}
-    )
+    peer = CrossEncoder(str(arguments.data / "nli-start"), max_length=512, device="cpu", model_kwargs={"dtype": torch.float32})
     contenders: dict[str, Contender] = {
         BASELINE: lambda batch: peer.predict(batch, batch_size=32, show_progress_bar=False, apply_softmax=True),
         "entailgrid_float32": float32.score,

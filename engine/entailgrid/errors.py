@@ -1,12 +1,12 @@
 """The errors that entailgrid raises.
 
-    EntailgridError
-    |- InvalidTrace       the input is not what the contract asks for (`where` names file, line or field)
-    |- PayloadTooLarge    a trace above the configured limit
-    |- Overloaded         not admitted; try again after `retry_after` seconds
-    |- DeadlineExceeded   the budget was already spent on arrival
-    |- ModelError         a model file is missing, altered or failed
-    `- EngineStopped      the verifier was closed or its device thread died
+EntailgridError
+|- InvalidTrace       the input is not what the contract asks for (`where` names file, line or field)
+|- PayloadTooLarge    a trace above the configured limit
+|- Overloaded         not admitted; try again after `retry_after` seconds
+|- DeadlineExceeded   the budget was already spent on arrival
+|- ModelError         a model file is missing, altered or failed
+`- EngineStopped      the verifier was closed or its device thread died
 """
 
 from __future__ import annotations

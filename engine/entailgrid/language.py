@@ -7,6 +7,7 @@ prose: abbreviations before numbers, line structure, full-width stops.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -78,9 +79,7 @@ def _joins(text: str, before: Span, after: Span) -> bool:
         return True
     if left.endswith("."):
         tail = left[-12:]
-        return right[0].islower() or bool(
-            _ABBREVIATION.search(tail) or (right[0].isdigit() and _BEFORE_NUMBER.search(tail))
-        )
+        return right[0].islower() or bool(_ABBREVIATION.search(tail) or (right[0].isdigit() and _BEFORE_NUMBER.search(tail)))
     return left[-1:] not in "!?…。！？\"”')]" and right[0].islower()
 
 
@@ -96,7 +95,130 @@ def trim(text: str, span: Span) -> Span:
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 STOP_WORDS = frozenset(
-    ["a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "from", "with", "as", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this", "that", "these", "those", "there", "here", "he", "she", "they", "them", "his", "her", "their", "we", "our", "us", "you", "your", "i", "me", "my", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "do", "does", "did", "done", "has", "have", "had", "having", "not", "no", "nor", "so", "than", "then", "too", "very", "just", "also", "only", "own", "same", "such", "each", "any", "all", "some", "into", "over", "under", "out", "up", "down", "about", "after", "before", "during", "between", "per", "via", "which", "who", "whom", "whose", "what", "when", "where", "why", "how", "if", "while", "because", "since", "until", "both", "more", "most", "other", "another", "s", "t", "re", "ve", "ll", "d", "m", "please"]
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "but",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "from",
+        "with",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "here",
+        "he",
+        "she",
+        "they",
+        "them",
+        "his",
+        "her",
+        "their",
+        "we",
+        "our",
+        "us",
+        "you",
+        "your",
+        "i",
+        "me",
+        "my",
+        "will",
+        "would",
+        "shall",
+        "should",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "do",
+        "does",
+        "did",
+        "done",
+        "has",
+        "have",
+        "had",
+        "having",
+        "not",
+        "no",
+        "nor",
+        "so",
+        "than",
+        "then",
+        "too",
+        "very",
+        "just",
+        "also",
+        "only",
+        "own",
+        "same",
+        "such",
+        "each",
+        "any",
+        "all",
+        "some",
+        "into",
+        "over",
+        "under",
+        "out",
+        "up",
+        "down",
+        "about",
+        "after",
+        "before",
+        "during",
+        "between",
+        "per",
+        "via",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "what",
+        "when",
+        "where",
+        "why",
+        "how",
+        "if",
+        "while",
+        "because",
+        "since",
+        "until",
+        "both",
+        "more",
+        "most",
+        "other",
+        "another",
+        "s",
+        "t",
+        "re",
+        "ve",
+        "ll",
+        "d",
+        "m",
+        "please",
+    ]
 )
 
 
@@ -119,11 +241,16 @@ def stem(word: str) -> str:
     return str(_stemmer().stemWord(word)) if word.isalpha() else word.removesuffix("'s")
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import snowballstemmer
+_LOCAL = threading.local()
 
-    return snowballstemmer.stemmer("english")
+
+def _stemmer() -> Any:
+    """The calling thread's own stemmer: the object keeps the word that it works on."""
+    if not hasattr(_LOCAL, "stemmer"):
+        import snowballstemmer
+
+        _LOCAL.stemmer = snowballstemmer.stemmer("english")
+    return _LOCAL.stemmer
 
 
 # The commonest function words: enough to tell languages apart by counting, for the languages met most in Latin script.

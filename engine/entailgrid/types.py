@@ -31,9 +31,7 @@ Attribution = Literal[
     "stale_source",
     "below_tier",
 ]
-Quadrant = Literal[
-    "fact_right_source_right", "fact_right_source_wrong", "fact_wrong_source_right", "fact_wrong_source_wrong"
-]
+Quadrant = Literal["fact_right_source_right", "fact_right_source_wrong", "fact_wrong_source_right", "fact_wrong_source_wrong"]
 Verdict = Literal["pass", "block", "abstain", "skip"]
 CitationForm = Literal[
     "explicit", "bracket", "short_id", "tool", "markdown_link", "url", "footnote", "author_date", "prose", "unknown"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from entailgrid.claims.actions import is_action, performing_sources
 from entailgrid.claims.citations import Citation, citations_of, covering, marks_of
 from entailgrid.claims.decompose import Claim, claims_of
-from entailgrid.evidence.route import Routed, RoutingLimits, route
+from entailgrid.evidence.route import Lexicon, Routed, RoutingLimits, route
 from entailgrid.evidence.segment import Segment, segments_of
 from entailgrid.evidence.sources import inspect
 from entailgrid.inference.engine import Engine, Outcome, Ranked
@@ -32,6 +32,7 @@ from entailgrid.verdict.policy import Policy
 from entailgrid.verdict.premises import FieldConflict, SourceView, field_conflict, view_of, weigh_premise
 from entailgrid.verdict.reporting import claim_report, skipped_report
 from entailgrid.verdict.weigh import PremiseVerdict
+
 
 @dataclass(slots=True)
 class _Scored:
@@ -74,6 +75,8 @@ class Verification:
                 self._members[number] = list(range(len(self._segments), len(self._segments) + len(found)))
                 self._segments.extend(found)
 
+        self._lexicon = Lexicon(self._segments)
+
     def report(self) -> Report:
         factual = [claim for claim in self._claims if claim.skip is None]
         scored = self._score(factual)
@@ -113,6 +116,7 @@ class Verification:
         scored.routed = route(
             texts,
             self._segments,
+            self._lexicon,
             vectors.values[: len(texts)],
             vectors.values[len(texts) :],
             RoutingLimits(),
@@ -171,9 +175,7 @@ class Verification:
             unknown_language=not english and not _settled_by_literals(weighed),
         )
 
-        def rederive(
-            first: int, second: int, outcomes: tuple[LiteralOutcome, ...]
-        ) -> tuple[LiteralOutcome, ...]:
+        def rederive(first: int, second: int, outcomes: tuple[LiteralOutcome, ...]) -> tuple[LiteralOutcome, ...]:
             return rederived(claim.text, outcomes, views[first].values, views[second].values)
 
         verdict = decide_claim(question, self._calibration, self._policy, rederive)
@@ -197,6 +199,7 @@ class Verification:
                     self._segments,
                     views,
                     self._calibration,
+                    self._lexicon,
                     is_action_result=candidate.source in done,
                 )
             )

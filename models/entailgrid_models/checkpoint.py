@@ -177,9 +177,7 @@ def _read_safetensors(path: Path) -> dict[str, FloatArray]:
     return arrays
 
 
-def _check_shapes(
-    folder: Path, config: BertConfig, weights: dict[str, FloatArray], labels: tuple[str, ...] | None
-) -> None:
+def _check_shapes(folder: Path, config: BertConfig, weights: dict[str, FloatArray], labels: tuple[str, ...] | None) -> None:
     for name, shape in expected_shapes(config, labels).items():
         if name not in weights:
             raise CheckpointError(f"{folder}: weight {name} is missing")

@@ -64,9 +64,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise CheckpointError(f"{path}: not JSON: {error}") from error
     names = {field.name for field in fields(Manifest)}
     if not isinstance(raw, dict) or raw.get("format") != FORMAT or set(raw) != names:
-        raise CheckpointError(
-            f"{path}: expected a manifest of format {FORMAT} with the fields {', '.join(sorted(names))}"
-        )
+        raise CheckpointError(f"{path}: expected a manifest of format {FORMAT} with the fields {', '.join(sorted(names))}")
     if not isinstance(raw["files"], dict):
         raise CheckpointError(f"{path}: files must map file names to SHA-256")
     return Manifest(**{name: _frozen(value) for name, value in raw.items()})

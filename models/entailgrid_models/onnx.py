@@ -199,6 +199,4 @@ def _share_arena() -> None:
     kind, placement = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
     memory = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, placement)
     no_limit, next_power_of_two, default = 0, 0, -1
-    onnxruntime.create_and_register_allocator(
-        memory, onnxruntime.OrtArenaCfg(no_limit, next_power_of_two, default, default)
-    )
+    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg(no_limit, next_power_of_two, default, default))

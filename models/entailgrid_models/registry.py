@@ -71,9 +71,7 @@ def resolve(name: str) -> Preset:
     folder = Path(name)
     if not (folder / MANIFEST).is_file():
         known = ", ".join(sorted(PRESETS))
-        raise CheckpointError(
-            f"unknown model {name!r}; known: {known}, or a folder written by `entailgrid models export`"
-        )
+        raise CheckpointError(f"unknown model {name!r}; known: {known}, or a folder written by `entailgrid models export`")
     if read_manifest(folder).task != "classification":
         raise CheckpointError(f"{folder}: an embedding model; expected one with an entailment head")
     return Preset(name, PRESETS["embedded"].router, folder)

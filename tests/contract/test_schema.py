@@ -89,9 +89,7 @@ SAME_VERDICT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("data", "accepted"), [case[1:] for case in SAME_VERDICT], ids=[case[0] for case in SAME_VERDICT]
-)
+@pytest.mark.parametrize(("data", "accepted"), [case[1:] for case in SAME_VERDICT], ids=[case[0] for case in SAME_VERDICT])
 def test_schema_and_model_agree(data: dict[str, Any], accepted: bool) -> None:
     document = {"answer": "an answer", **copy.deepcopy(data)}
     by_schema = jsonschema.Draft202012Validator(schema("trace.schema.json")).is_valid(document)

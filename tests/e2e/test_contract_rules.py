@@ -50,9 +50,7 @@ def test_the_contracts_example(verifier: Verifier) -> None:
         assert claim.cited == ("req_8842",)
         assert [evidence.source_id for evidence in claim.supported_by] == ["req_8843"]
         assert POLICY["text"][claim.supported_by[0].start : claim.supported_by[0].end] == POLICY["text"]
-        assert [(literal.text, literal.kind, literal.status) for literal in claim.literals] == [
-            ("30-day", "duration", "match")
-        ]
+        assert [(literal.text, literal.kind, literal.status) for literal in claim.literals] == [("30-day", "duration", "match")]
         assert (claim.probability or 0) < 0.5
         (citation,) = report.citations
         assert (citation.start, citation.end, citation.form, citation.status) == (0, 31, "prose", "resolved")

@@ -13,12 +13,7 @@ from entailgrid.provenance.reading import Document, read_documents, read_gold
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.json"))
 
-KNOWN_FAULTS = {
-    "contradicted-by-its-source": "two joined sentences support 'open on Mondays'; one says 'closed on Mondays'",
-    "derived-total": "all values are found or derived, but the claim lacks support",
-    "dose-from-the-wrong-chart": "the dose of another patient counts as support (rule 5)",
-    "error-payload-cited": "'Holder: Priya Raman' does not support 'your name on file is Priya Raman'",
-}
+KNOWN_FAULTS: dict[str, str] = {}
 """Examples that the engine gets wrong; each leaves this list as soon as it is right (the marks are strict)."""
 
 

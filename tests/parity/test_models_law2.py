@@ -16,9 +16,7 @@ from entailgrid_models.registry import resolve
 WORDS = st.sampled_from(
     ["the", "plan", "refund", "30", "days", "not", "Premium", "0.5", "mg", "東京", "naïve", "🙂", ",", "A-17"]
 )
-TEXTS = st.builds(
-    lambda words, times: " ".join(words * times), st.lists(WORDS, min_size=1, max_size=12), st.integers(1, 14)
-)
+TEXTS = st.builds(lambda words, times: " ".join(words * times), st.lists(WORDS, min_size=1, max_size=12), st.integers(1, 14))
 TOLERANCE = 1e-5
 
 

@@ -80,9 +80,7 @@ SENTENCES = st.sampled_from(
 @given(parts=st.lists(st.tuples(SENTENCES, st.sampled_from([" [1].", " [2].", ".", " [9]."])), min_size=1, max_size=3),
        bodies=st.lists(SENTENCES | TEXTS, min_size=1, max_size=2))  # fmt: skip
 @SLOW
-def test_sensible_answers_end_in_sound_reports(
-    verifier: Verifier, parts: list[tuple[str, str]], bodies: list[str]
-) -> None:
+def test_sensible_answers_end_in_sound_reports(verifier: Verifier, parts: list[tuple[str, str]], bodies: list[str]) -> None:
     answer = " ".join(sentence + mark for sentence, mark in parts)
     sources = [{"id": f"req_{number}", "text": body} for number, body in enumerate(bodies)]
     trace = Trace.model_validate({"answer": answer, "sources": sources})
@@ -99,12 +97,8 @@ def mixed_traces(count: int = 16) -> list[dict[str, Any]]:
     made = []
     for number in range(count):
         told = chance.sample(facts, 3)
-        sources = [
-            {"id": f"s{i}", "text": " ".join(chance.sample(facts, 4)) * (1 + 20 * (number == 3))} for i in range(3)
-        ]
-        made.append(
-            {"id": f"t{number}", "answer": f"{told[0][:-1]} [1]. {told[1]} {told[2][:-1]} [2].", "sources": sources}
-        )
+        sources = [{"id": f"s{i}", "text": " ".join(chance.sample(facts, 4)) * (1 + 20 * (number == 3))} for i in range(3)]
+        made.append({"id": f"t{number}", "answer": f"{told[0][:-1]} [1]. {told[1]} {told[2][:-1]} [2].", "sources": sources})
     return made
 
 
@@ -144,9 +138,7 @@ def test_scores_do_not_depend_on_the_batch(verifier: Verifier, order: list[int])
 
 
 def test_the_end_of_a_long_premise_is_seen(verifier: Verifier) -> None:
-    hidden = (
-        "The sky was grey over the quiet harbour that day. " * 400 + "The refund window of the Premium plan is 30 days."
-    )
+    hidden = "The sky was grey over the quiet harbour that day. " * 400 + "The refund window of the Premium plan is 30 days."
     short, long = verifier.score([("The refund window of the Premium plan is 30 days.",) * 2,
                                   (hidden, "The refund window of the Premium plan is 30 days.")])  # fmt: skip
     assert short[0] > 0.5

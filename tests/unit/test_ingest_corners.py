@@ -130,9 +130,7 @@ def test_cohere_offsets_that_are_off_are_moved_to_the_words() -> None:
     text = "Bern 22, Biel 22."
     tool = {"role": "tool", "tool_call_id": "t", "content": "22"}
     note = {"start": 12, "end": 14, "text": "22", "sources": [{"type": "tool", "id": "t:0"}]}
-    (trace,) = traces_from(
-        [tool, {"role": "assistant", "content": text, "citations": [note]}], "cohere", default_id="x"
-    )
+    (trace,) = traces_from([tool, {"role": "assistant", "content": text, "citations": [note]}], "cohere", default_id="x")
     assert [(c.start, c.end, c.source_ids) for c in trace.citations] == [(14, 16, ("t",))]
 
 
@@ -185,9 +183,7 @@ def test_system_messages_inside_conversations() -> None:
     (messages,) = traces_from([turns[0], used, answer], "anthropic", default_id="x")
     assert [source.id for source in messages.sources] == ["c", "system"]
     output = {"type": "function_call_output", "call_id": "c", "output": "r"}
-    (items,) = traces_from(
-        [{"role": "developer", "content": "rule"}, output, answer], "openai-responses", default_id="x"
-    )
+    (items,) = traces_from([{"role": "developer", "content": "rule"}, output, answer], "openai-responses", default_id="x")
     assert [source.id for source in items.sources] == ["c", "system"]
     turn = {"role": "System", "message": "rule"}
     old = {"text": "done", "documents": [{"id": "c", "text": "r"}], "chat_history": [turn], "citations": []}

@@ -48,9 +48,7 @@ def texts(source: Source) -> list[str]:
 @pytest.mark.parametrize("name", FORMAT_OF)
 def test_samples_are_detected(name: str) -> None:
     assert detect(sample(name)) == FORMAT_OF[name]
-    assert traces_from(sample(name), None, default_id="x:1") == traces_from(
-        sample(name), FORMAT_OF[name], default_id="x:1"
-    )
+    assert traces_from(sample(name), None, default_id="x:1") == traces_from(sample(name), FORMAT_OF[name], default_id="x:1")
 
 
 def test_every_sample_is_covered() -> None:

@@ -26,9 +26,7 @@ SAMPLES = [
 
 def nodes(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every (container, key) of a document."""
-    items = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
-    )
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     for key, child in items:
         yield value, key
         yield from nodes(child)
@@ -137,9 +135,7 @@ def test_chat_answers_rest_on_what_came_before(turns: list[tuple[str, str, int]]
     messages = [chat_message(index, *turn) for index, turn in enumerate(turns)]
     found = {trace.id: trace for trace in traces_from(messages, "openai", default_id="x")}
     roles = [role for role, _, _ in turns]
-    expected = [
-        n for n, (role, text, _) in enumerate(turns) if role == "assistant" and text.strip() and "tool" in roles[:n]
-    ]
+    expected = [n for n, (role, text, _) in enumerate(turns) if role == "assistant" and text.strip() and "tool" in roles[:n]]
     assert list(found) == [f"x/{index}" for index in expected]
     for index in expected:
         trace, before = found[f"x/{index}"], turns[:index]

@@ -30,9 +30,7 @@ def test_a_trace_keeps_its_own_id() -> None:
 
 
 def test_mcp_spellings_and_ignored_keys() -> None:
-    blocks = [
-        {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "x"}, "_meta": {}}
-    ]
+    blocks = [{"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "x"}, "_meta": {}}]
     source = {
         "id": "a",
         "content": blocks,

@@ -109,9 +109,7 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
 
 
 def test_two_thousand_characters_take_few_milliseconds() -> None:
-    text = ("The refund of $1,200.00 for order HAT069 was sent on May 20, 2024 at 07:00 PM EST to the customer. " * 21)[
-        :2000
-    ]
+    text = ("The refund of $1,200.00 for order HAT069 was sent on May 20, 2024 at 07:00 PM EST to the customer. " * 21)[:2000]
     times = []
     for _ in range(5):
         start = time.process_time()

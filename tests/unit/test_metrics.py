@@ -125,9 +125,7 @@ def test_rates_of_one_answer_counted_by_hand() -> None:
     )
     found = report(
         claim(1, 0, 10, supported_by=(evidence("a"),), cited=("a", "z")),
-        claim(
-            2, 10, 20, "block", attribution="wrong_source", supported_by=(evidence("b"), evidence("a")), cited=("a",)
-        ),
+        claim(2, 10, 20, "block", attribution="wrong_source", supported_by=(evidence("b"), evidence("a")), cited=("a",)),
         claim(3, 20, 30, supported_by=(evidence("a"),), cited=("a",)),
         claim(4, 30, 40, "block", support="not_enough_evidence", attribution=None),
         claim(5, 50, 60, "abstain", support="not_enough_evidence", attribution=None),

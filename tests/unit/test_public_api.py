@@ -11,9 +11,7 @@ import entailgrid
 
 
 def python(code: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
-    ).stdout
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True).stdout
 
 
 def test_all_is_what_is_exported() -> None:

@@ -119,9 +119,7 @@ STANDARD_INPUT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"), [case[1:] for case in STANDARD_INPUT], ids=[case[0] for case in STANDARD_INPUT]
-)
+@pytest.mark.parametrize(("data", "expected"), [case[1:] for case in STANDARD_INPUT], ids=[case[0] for case in STANDARD_INPUT])
 def test_standard_input(data: bytes, expected: list[str]) -> None:
     found = outcome(read_traces("-", stdin=io.BytesIO(data)))
     assert len(found) == len(expected)
@@ -185,9 +183,7 @@ def test_the_limit_is_exact_and_leaves_line_ends_and_mark_out(tmp_path: Path, en
 def test_documents_above_the_limit(tmp_path: Path) -> None:
     limit = len(GOOD)
     assert read(tmp_path, "t.json", GOOD, max_trace_bytes=limit) == ["t:1"]
-    assert read(tmp_path, "t.json", GOOD + b" ", max_trace_bytes=limit) == [
-        f"! t.json: larger than the limit of {limit} bytes"
-    ]
+    assert read(tmp_path, "t.json", GOOD + b" ", max_trace_bytes=limit) == [f"! t.json: larger than the limit of {limit} bytes"]
     (error,) = read_traces(tmp_path / "t.json", max_trace_bytes=limit)
     assert isinstance(error, PayloadTooLarge)
     long_log = lines(LOG[0], *[{"jsonrpc": "2.0", "method": "notifications/progress"}] * 50, *LOG[1:])

@@ -119,9 +119,7 @@ def test_the_true_source_is_named_only_where_the_cited_one_does_not_support() ->
 
 
 def test_reasons_in_the_same_words_stand_together() -> None:
-    text = printed(
-        TRACE, report([BLOCKED, WRONG], reasons=["clm_2: contradicted", "clm_3: contradicted", "clm_2: new"])
-    )
+    text = printed(TRACE, report([BLOCKED, WRONG], reasons=["clm_2: contradicted", "clm_3: contradicted", "clm_2: new"]))
     assert "✗ claims 2, 3: a source says otherwise (contradicted)" in text
     assert "✗ claim 2: new" in text
 
@@ -141,9 +139,7 @@ def test_an_abstaining_report_is_no_allow() -> None:
 
 def test_much_evidence_is_counted_not_dumped() -> None:
     many = [{"source_id": "pol", "text": f"e{number} " + "x" * 400, "probability": 0.9} for number in range(5)]
-    text = printed(
-        TRACE, report([claim(1, 7, 35, "pass", support="supported", attribution="uncited", supported_by=many)])
-    )
+    text = printed(TRACE, report([claim(1, 7, 35, "pass", support="supported", attribution="uncited", supported_by=many)]))
     assert "e1" in text
     assert "e2" not in text
     assert "and 3 more" in text

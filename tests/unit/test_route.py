@@ -43,7 +43,13 @@ def routed(
 ) -> list[list[Candidate]]:
     found = segments(pool)
     made = route(
-        claims, found, vectors(len(claims), seed), vectors(len(found), seed + 1), LIMITS, [cited] * len(claims)
+        claims,
+        found,
+        Lexicon(found),
+        vectors(len(claims), seed),
+        vectors(len(found), seed + 1),
+        LIMITS,
+        [cited] * len(claims),
     )
     return [list(one.candidates) for one in made]
 
@@ -66,7 +72,7 @@ def test_every_source_offers_a_premise_for_every_claim(claims: list[str], pool: 
 @settings(max_examples=60, deadline=None)
 def test_what_is_left_out_is_counted(claim: str, pool: list[list[str]], seed: int) -> None:
     found = segments(pool)
-    (one,) = route([claim], found, vectors(1, seed), vectors(len(found), seed + 1), LIMITS, [frozenset()])
+    (one,) = route([claim], found, Lexicon(found), vectors(1, seed), vectors(len(found), seed + 1), LIMITS, [frozenset()])
     seen = {index for candidate in one.candidates for index in candidate.segments}
     assert one.skipped == len(found) - len(seen)
 
@@ -76,16 +82,13 @@ def test_what_is_left_out_is_counted(claim: str, pool: list[list[str]], seed: in
 def test_a_claim_is_routed_alike_alone_and_among_others(claim: str, other: str, pool: list[list[str]]) -> None:
     found, embedded = segments(pool), vectors(2, 0)
     known = vectors(len(found), 1)
-    alone = route([claim], found, embedded[:1], known, LIMITS, [frozenset()])[0]
-    together = route([claim, other], found, embedded, known, LIMITS, [frozenset(), frozenset()])[0]
+    alone = route([claim], found, Lexicon(found), embedded[:1], known, LIMITS, [frozenset()])[0]
+    together = route([claim, other], found, Lexicon(found), embedded, known, LIMITS, [frozenset(), frozenset()])[0]
     assert [(c.source, c.segments) for c in alone.candidates] == [(c.source, c.segments) for c in together.candidates]
 
 
 def test_the_segment_with_the_claims_words_is_found_among_many() -> None:
-    text = (
-        " ".join(f"Plan {number} costs {number} dollars." for number in range(500))
-        + " The refund window is thirty days."
-    )
+    text = " ".join(f"Plan {number} costs {number} dollars." for number in range(500)) + " The refund window is thirty days."
     found = segments_of(Source(id="s", text=text), 0)
     flat = np.zeros((len(found), 8), np.float32)
     (one,) = route(["The refund window is thirty days."], found, flat[:1], flat, LIMITS, [frozenset()])

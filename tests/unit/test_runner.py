@@ -80,9 +80,7 @@ def test_nothing_submitted_is_answered_at_once() -> None:
 
 def test_the_budget_holds_but_for_a_lone_sequence() -> None:
     device, made, first = held(budget=16)
-    futures = [
-        made.submit("classify", [sequence(value, length)]) for value, length in enumerate([3, 40, 8, 1, 8, 5, 16, 2])
-    ]
+    futures = [made.submit("classify", [sequence(value, length)]) for value, length in enumerate([3, 40, 8, 1, 8, 5, 16, 2])]
     device.gate.set()
     wait([first, *futures], 20)
     for batch in device.batches:

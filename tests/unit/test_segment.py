@@ -14,9 +14,7 @@ from entailgrid.evidence.segment import MAX_CHARS
 from reading_sources import TITLE_CHARS, resolve, segments, uncovered
 from strategies import JSON_CONTAINERS, JSON_VALUES, TEXTS, json_texts
 
-PROSE = st.lists(TEXTS | st.sampled_from(["\n", "\n\n", ". ", "word " * 150, "x" * 900, "a;b," * 200]), max_size=6).map(
-    "".join
-)
+PROSE = st.lists(TEXTS | st.sampled_from(["\n", "\n\n", ". ", "word " * 150, "x" * 900, "a;b," * 200]), max_size=6).map("".join)
 
 
 @given(PROSE)
@@ -37,19 +35,14 @@ def test_no_segment_is_longer_than_its_title_and_a_piece(text: str) -> None:
 
 
 def test_a_source_of_twenty_thousand_words_is_seen_to_its_end() -> None:
-    text = (
-        " ".join(f"word{number}" + ("." if number % 17 == 0 else "") for number in range(20_000))
-        + " The code is ZX-9981."
-    )
+    text = " ".join(f"word{number}" + ("." if number % 17 == 0 else "") for number in range(20_000)) + " The code is ZX-9981."
     found = segments(text=text)
     assert uncovered(text, found) == ""
     assert "ZX-9981" in found[-1].text
     assert found[-1].end == len(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["x" * 20_000, "あ" * 5_000, "a" * 399 + " " + "b" * 401, "🙂" * 3_000, "a\u0301" * 900]
-)
+@pytest.mark.parametrize("text", ["x" * 20_000, "あ" * 5_000, "a" * 399 + " " + "b" * 401, "🙂" * 3_000, "a\u0301" * 900])
 def test_long_tokens_are_cut_not_dropped(text: str) -> None:
     found = segments(text=text)
     assert uncovered(text, found) == ""
@@ -104,10 +97,7 @@ def test_spans_of_json_text_hold_the_very_value(value: Any, indent: int | None) 
     for segment in found:
         assert segment.start is not None
         assert segment.end is not None
-        assert (
-            all(segment.start <= (f.start or 0) and (f.end or 0) <= segment.end for f in segment.fields)
-            or len(found) > 1
-        )
+        assert all(segment.start <= (f.start or 0) and (f.end or 0) <= segment.end for f in segment.fields) or len(found) > 1
 
 
 def test_json_values_are_read_with_their_keys_and_record() -> None:

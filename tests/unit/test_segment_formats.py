@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from entailgrid.evidence.segment import MAX_CHARS
 from reading_sources import TITLE_CHARS, segments, uncovered
 
-CELLS = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1, max_size=12).map(
-    lambda cell: f"v{cell.strip()}"
-)
+CELLS = st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1, max_size=12).map(lambda cell: f"v{cell.strip()}")
 TABLES = st.integers(2, 4).flatmap(
     lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=3, max_size=5)
 )
@@ -115,9 +113,7 @@ def test_html_is_read_as_text_with_spans_into_the_markup() -> None:
     assert PAGE[row.start : row.end].startswith("Basic")
 
 
-@given(
-    st.lists(st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=20), min_size=1, max_size=5)
-)
+@given(st.lists(st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=20), min_size=1, max_size=5))
 @settings(max_examples=100, deadline=None)
 def test_no_visible_text_of_html_is_lost(words: list[str]) -> None:
     text = "<html><body>" + "\n".join(f"<p>{escape(word)}</p>" for word in words) + "</body></html>"

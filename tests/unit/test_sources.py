@@ -28,9 +28,7 @@ def status(answered_at: str | None = None, **fields: Any) -> str:
 
 
 def test_hash_is_that_of_the_canonical_json_of_the_contract() -> None:
-    canonical = (
-        '{"content":[{"text":"é \\"1\\"","type":"text"}],"is_error":false,"structured_content":{"a":1,"b":[1.5,null]}}'
-    )
+    canonical = '{"content":[{"text":"é \\"1\\"","type":"text"}],"is_error":false,"structured_content":{"a":1,"b":[1.5,null]}}'
     one = source(content=[{"type": "text", "text": 'é "1"'}], structured_content={"b": [1.5, None], "a": 1.0})
     assert source_sha256(one) == hashlib.sha256(canonical.encode()).hexdigest()
 

@@ -17,15 +17,27 @@ _GROUPS = [
     "refund credit process return reimburse",
     "pay charge bill process",
 ]
-_LOOKUPS = frozenset(stem(w) for w in "get search find list fetch lookup look query retrieve read show describe check load view".split())
-_FOUND = frozenset(stem(w) for w in "found find retrieved located checked reviewed searched accessed pulled looked verified".split())
-_ANY = frozenset(stem(word) for word in "process complete finalize execute perform".split())
+_LOOKUPS = frozenset(
+    stem(w) for w in """get search find list fetch lookup look query retrieve read show describe check load view""".split()
+)
+_FOUND = frozenset(
+    stem(w) for w in """found find retrieved located checked reviewed searched accessed pulled looked verified""".split()
+)
+_ANY = frozenset(stem(word) for word in ["process", "complete", "finalize", "execute", "perform"])
 _BY_STEM: dict[str, frozenset[str]] = {}
 for _group in _GROUPS:
     _stems = frozenset(stem(word) for word in _group.split())
     for _word in _stems:
         _BY_STEM[_word] = _BY_STEM.get(_word, frozenset()) | _stems
-_IRREGULAR = {"sent": "send", "made": "make", "found": "find", "paid": "pay", "set": "set", "booked": "book", "put": "place"}
+_IRREGULAR = {
+    "sent": "send",
+    "made": "make",
+    "found": "find",
+    "paid": "pay",
+    "set": "set",
+    "booked": "book",
+    "put": "place",
+}
 
 _DONE = re.compile(
     r"\b(?:(?:i|we)(?:(?:'|’)ve| have)?|(?:has|have|had)(?: now| already| just)? been|was|were|is|are(?: now)?|been)"
@@ -44,7 +56,9 @@ def is_action(claim: str) -> bool:
     """Whether `claim` says that the agent (or its tools) did something: first person, or marked as successful."""
     if not action_verbs(claim) & (_BY_STEM.keys() | _FOUND | _ANY):
         return False
-    return bool(re.search(r"\b(?:I|we|We)(?:['’]ve| have|\b)|\b(?:has|have) (?:now |already |just )?been\b|\bsuccessfully\b", claim))
+    return bool(
+        re.search(r"\b(?:I|we|We)(?:['’]ve| have|\b)|\b(?:has|have) (?:now |already |just )?been\b|\bsuccessfully\b", claim)
+    )
 
 
 def performing_sources(claim: str, sources: Sequence[Source]) -> list[int]:

@@ -14,15 +14,17 @@ from entailgrid.types import Source
 _GENERIC = frozenset(
     stem(word)
     for word in """the a an your our their his her its my this that these tool tools call calls result results response
-    responses output outputs server mcp api data info information document documents doc docs page pages file files source
-    internal service com org net www http https html md pdf customer user""".split()
+responses output outputs server mcp api data info information document documents doc docs page pages file files source
+internal service com org net www http https html md pdf customer user""".split()
 )
 _WEAK = frozenset(
     stem(word)
-    for word in """detail details record records list status history summary note notes report item items value values
-    message content text context number name time date think calculate update create send book cancel""".split()
+    for word in """detail details record records list status history summary note notes report item items value values message
+content text context number name time date think calculate update create send book cancel""".split()
 )
-_TOOL_VERBS = frozenset("get fetch list search find lookup look read query retrieve load describe show check up by for of".split())
+_TOOL_VERBS = frozenset(
+    """get fetch list search find lookup look read query retrieve load describe show check up by for of""".split()
+)
 
 
 def _key(text: str) -> tuple[str, ...]:
@@ -72,7 +74,11 @@ class Names:
         found = []
         for source in self.sources:
             tool = (source.tool or "").lower()
-            if tool and wanted in (tool, f"{(source.server or '').lower()}/{tool}", f"{(source.server or '').lower()}.{tool}"):
+            if tool and wanted in (
+                tool,
+                f"{(source.server or '').lower()}/{tool}",
+                f"{(source.server or '').lower()}.{tool}",
+            ):
                 found.append(source.id)
         return tuple(found)
 
@@ -120,7 +126,9 @@ class Names:
     def shaped_like_ids(self, text: str) -> bool:
         """Whether `text` has the letter-digit pattern of this trace's source ids (`req_8899` beside `req_8842`)."""
         shapes = {_shape(source.id) for source in self.sources}
-        return _shape(text) in shapes or bool(re.match(r"(?i)(?:req|call|toolu|src|doc|source|result|msg|chunk|res)[_-]?\w*\d", text))
+        return _shape(text) in shapes or bool(
+            re.match(r"(?i)(?:req|call|toolu|src|doc|source|result|msg|chunk|res)[_-]?\w*\d", text)
+        )
 
     def narrowed(self, ids: Sequence[str], sentence: str) -> tuple[str, ...]:
         """Of several sources with one name, those whose arguments or id occur in the sentence (rule 3)."""
@@ -199,14 +207,21 @@ class Phrase:
 
 _CUE = re.compile(
     r"\b(?:according to|as per|per|based on|as (?:stated|shown|listed|noted|reported|described|recorded|indicated|specified|"
-    r"outlined|mentioned|seen|found) (?:in|by|on)|as (?:the|your)\b|citing|as reported by|(?:stated|shown|listed|noted|recorded|found|reported|specified|"
-    r"documented|indicated|confirmed) (?:in|by|on)|(?:from|in|on|by|via|using|under|with) (?=(?:the|your|our|this|its|their|his|her)\b))"
+    r"outlined|mentioned|seen|found) (?:in|by|on)|as (?:the|your)\b|citing|as reported by|(?:stated|shown|"
+    r"listed|noted|recorded|found|reported|specified|"
+    r"documented|indicated|confirmed) (?:in|by|on)|(?:from|in|on|by|via|using|under|with) (?=(?:the|your|our|"
+    r"this|its|their|his|her)\b))"
     r"\s*(?=\S)",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"(?:according to|as per|per|based on|as |citing|stated|shown|listed|noted|recorded|reported|specified|documented|indicated)", re.I)
+_STRONG = re.compile(
+    r"(?:according to|as per|per|based on|as |citing|stated|shown|listed|noted|recorded|reported|specified|"
+    r"documented|indicated)",
+    re.I,
+)
 _REPORTING = (
-    r"(?:also |clearly |currently |only )?(?:says?|said|states?|stated|shows?|showed|lists?|listed|indicates?|indicated|confirms?|confirmed|"
+    r"(?:also |clearly |currently |only )?(?:says?|said|states?|stated|shows?|showed|lists?|listed|indicates?|"
+    r"indicated|confirms?|confirmed|"
     r"reports?|reported|specif(?:y|ies|ied)|notes?|noted|records?|recorded|mentions?|mentioned|describes?|gives?|gave|reads?|"
     r"has|have|contains?|puts?|sets?|requires?|allows?|covers?|suggests?|finds?|found|provides?|displays?|returned|returns)"
 )
@@ -235,7 +250,7 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
     rest = text[match.end() :]
     stop = _STOPPERS.search(rest)
     window = rest[: stop.start()] if stop else rest
-    spans = [m for m in _WORD.finditer(_spaced(window))][:9]
+    spans = list(_WORD.finditer(_spaced(window)))[:9]
     tokens = [stem(m.group().lower()) for m in spans]
     strong = bool(_STRONG.match(match.group()))
     best: tuple[int, int, list[str]] | None = None
@@ -244,7 +259,7 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
             at = _position(tokens, phrase)
             if at is None or at > (4 if strong else 2) or (not strong and len(phrase) < 2):
                 continue
-            end = at + len(phrase)
+            at + len(phrase)
             rank = (len(phrase), -at)
             if best is None or rank > (best[0], -best[1]):
                 best = (len(phrase), at, [named.id])
@@ -261,7 +276,10 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
 
 def _phrase_end(window: str, end: int) -> int:
     """A generic noun after the name belongs to the phrase: 'the account record *tool*'."""
-    match = re.match(r"(?:[-.]\w+)*[`*_]*(?:\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b)?", window[end:])
+    match = re.match(
+        r"(?:[-.]\w+)*[`*_]*(?:\s+(?:tool|call|result|results|response|output|server|document|page|record|records|data|details?)\b)?",
+        window[end:],
+    )
     return end + (match.end() if match else 0)
 
 
@@ -312,12 +330,14 @@ def _subject_phrase(text: str, clause: int, offset: int, names: Names) -> Phrase
 
 
 _SAYS = re.compile(
-    r"['’]?s?\s+(?:also |clearly |currently )?(?:says?|said|states?|stated|shows?|showed|indicates?|indicated|confirms?|confirmed|"
+    r"['’]?s?\s+(?:also |clearly |currently )?(?:says?|said|states?|stated|shows?|showed|indicates?|indicated|"
+    r"confirms?|confirmed|"
     r"reports?|reported|notes?|noted|mentions?|mentioned|specif(?:y|ies|ied))(?:\s+that\b|\s*[:,])?",
     re.IGNORECASE,
 )
 _UNKNOWN_TOOL = re.compile(
-    rf"(?:the )?`?([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?:\(\))?`?(?: tool| call| result)?(?=\s+{_REPORTING}\b)", re.IGNORECASE
+    rf"(?:the )?`?([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?:\(\))?`?(?: tool| call| result)?(?=\s+{_REPORTING}\b)",
+    re.IGNORECASE,
 )
 
 

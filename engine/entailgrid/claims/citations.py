@@ -63,10 +63,14 @@ def citations_of(trace: Trace) -> list[Citation]:
 
 
 _BRACKET = re.compile(r"\[\[?([^\[\]\n]{1,120})\]?\](?!\()|【([^】\n]{1,120})】|［([^］\n]{1,120})］")
-_LINK = re.compile(r"(!?)\[([^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]\(\s*<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?:\s+\"[^\"]*\")?\s*\)")
+_LINK = re.compile(
+    r"(!?)\[([^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]\(\s*<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?:\s+\"[^\"]*\")?\s*\)"
+)
 _URL = re.compile(r"<?\bhttps?://[^\s<>\"'`\]）】]+", re.IGNORECASE)
 _DEFINITION = re.compile(r"^\s{0,3}\[(\^?[^\]\n]{1,40})\]:\s*(.+?)\s*$", re.MULTILINE)
-_LIST_HEAD = re.compile(r"^[\s#*_]*(?:sources?|references?|citations?|footnotes?)[\s*_]*:?[\s*_]*$", re.IGNORECASE | re.MULTILINE)
+_LIST_HEAD = re.compile(
+    r"^[\s#*_]*(?:sources?|references?|citations?|footnotes?)[\s*_]*:?[\s*_]*$", re.IGNORECASE | re.MULTILINE
+)
 _LIST_ENTRY = re.compile(r"^\s*(?:\[(\^?\w{1,12})\]|(\d{1,3})[.)]|[-*])\s*(.+?)\s*$")
 _AUTHOR_DATE = re.compile(
     r"\(((?:[A-Z][\w'’-]+(?:,? (?:&|and) [A-Z][\w'’-]+| et al\.?)?),? (?:19|20)\d\d[a-z]?"
@@ -170,16 +174,20 @@ def _brackets(answer: str, sources: Sequence[Source], names: Names, references: 
 def _is_prose_bracket(answer: str, match: re.Match[str]) -> bool:
     """`list[0]`, `[x]` of a check list, or a bracket inside code are no citations."""
     before = answer[: match.start()]
-    if before[-1:].isalnum() and match.group(1) and match.group(1).isdigit() and re.search(r"\b[a-z_]\w*$", before) and "`" in before:
+    if (
+        before[-1:].isalnum()
+        and match.group(1)
+        and match.group(1).isdigit()
+        and re.search(r"\b[a-z_]\w*$", before)
+        and "`" in before
+    ):
         return True
     if before.count("`") % 2 == 1:
         return True
     return bool(re.fullmatch(r"[ xX]", match.group(1) or "")) and bool(re.search(r"[-*]\s$", before))
 
 
-def _bracket(
-    span: tuple[int, int], content: str, names: Names, references: _References, sentence: str
-) -> Citation | None:
+def _bracket(span: tuple[int, int], content: str, names: Names, references: _References, sentence: str) -> Citation | None:
     """The citation that a bracket's content is, or `None` where it is ordinary text in brackets."""
     ids: list[str] = []
     missing, unknown, form = False, False, None
@@ -261,7 +269,12 @@ def _reference(key: str, number: str, names: Names, references: _References) -> 
 
 
 def _looks_like_citation(content: str) -> bool:
-    return bool(re.fullmatch(r"(?i)(?:cite|citation|cit|source|ref|reference|turn\d+\w*|doc)[\s:_#-]*[\w:.-]{1,40}|\?+|citation needed", content.strip()))
+    return bool(
+        re.fullmatch(
+            r"(?i)(?:cite|citation|cit|source|ref|reference|turn\d+\w*|doc)[\s:_#-]*[\w:.-]{1,40}|\?+|citation needed",
+            content.strip(),
+        )
+    )
 
 
 def _superscripts(answer: str, sources: Sequence[Source], names: Names, references: _References) -> Iterator[Citation]:
@@ -325,9 +338,7 @@ def covering(citations: Sequence[Citation], claim: Span, sentence: Span, lead_in
     return reached
 
 
-def _phrase_covers(
-    phrase: Citation, citations: Sequence[Citation], claim: Span, sentence: Span, lead_in: Span | None
-) -> bool:
+def _phrase_covers(phrase: Citation, citations: Sequence[Citation], claim: Span, sentence: Span, lead_in: Span | None) -> bool:
     if lead_in is not None and _within(phrase.span, lead_in):
         return True
     if not _within(phrase.span, sentence):
@@ -340,9 +351,7 @@ def _within(inner: Span, outer: Span) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
-def _marker_covers(
-    marker: Citation, citations: Sequence[Citation], claim: Span, sentence: Span, answer: str
-) -> bool:
+def _marker_covers(marker: Citation, citations: Sequence[Citation], claim: Span, sentence: Span, answer: str) -> bool:
     if not _within(marker.span, sentence):
         return False
     if _opens(marker, citations, sentence, answer):

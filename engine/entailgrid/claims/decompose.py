@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ class Marks:
         return self.markers + self.phrases
 
 
-def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:  # noqa: B008 - frozen
+def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:
     """The claims of `answer` in order, skipped ones included.
 
     Markers and attribution phrases are part of no claim's text; a marker in the middle of a sentence ends a clause.
@@ -69,7 +70,9 @@ def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:  # noqa: B008
         if block.kind in ("code", "reference"):
             continue
         if block.kind == "heading":
-            above = [*above, _intro(answer, block, Span(block.start, block.end), asks=False)] if block.start < block.end else above
+            above = (
+                [*above, _intro(answer, block, Span(block.start, block.end), asks=False)] if block.start < block.end else above
+            )
         elif block.kind == "row":
             found.extend(_row_claims(block, above))
         else:
@@ -123,13 +126,13 @@ def _row_claims(block: Block, above: Sequence[_Intro]) -> Iterator[Claim]:
             yield Claim(start, end, f"{key}, {scored}" if key and text != key else scored, span, lead_in=lead, context=key)
 
 
-def _block_claims(
-    answer: str, block: Block, following: Block | None, above: Sequence[_Intro], marks: Marks
-) -> Iterator[Claim]:
+def _block_claims(answer: str, block: Block, following: Block | None, above: Sequence[_Intro], marks: Marks) -> Iterator[Claim]:
     lead = next((intro.span for intro in reversed(above) if not intro.is_item), None)
     asked = bool(above) and above[-1].asks
-    opens = following is not None and following.kind in ("item", "row") and (
-        following.indent > block.indent or block.kind != "item"
+    opens = (
+        following is not None
+        and following.kind in ("item", "row")
+        and (following.indent > block.indent or block.kind != "item")
     )
     spans = _sentences(answer, block)
     label = _label(answer, block)
@@ -148,9 +151,7 @@ def _block_claims(
             first = False
 
 
-def _clause_claim(
-    answer: str, clause: Span, sentence: Span, lead: Span | None, context: str, marks: Marks
-) -> Iterator[Claim]:
+def _clause_claim(answer: str, clause: Span, sentence: Span, lead: Span | None, context: str, marks: Marks) -> Iterator[Claim]:
     text = strip_filler(_tidy(plain(_without(answer, clause, marks.all))))
     span = _without_trailing(answer, clause, marks.markers)
     if not re.search(r"[^\W_]", text) or span.start >= span.end:
@@ -169,7 +170,9 @@ def _skip_reason(text: str, *, asked: bool, opens: bool, is_item: bool, has_cont
     if reason:
         return reason
     label = text.rstrip(": ")
-    if opens and (is_lead_in(text) or is_lead_in(strip_filler(text)) or len(label.split()) <= 5 or (is_item and ": " not in label)):
+    if opens and (
+        is_lead_in(text) or is_lead_in(strip_filler(text)) or len(label.split()) <= 5 or (is_item and ": " not in label)
+    ):
         return "heading"
     if text.endswith(":") and (len(label.split()) <= 5 or is_lead_in(text)):
         return "heading"
@@ -203,9 +206,13 @@ def _context(above: Sequence[_Intro], text: str) -> str:
 
 
 _ANNOUNCE = re.compile(
-    r"^.*?\b(?:here (?:is|are)|here(?:'|’)s|below (?:is|are)|following|includes?|are|is|were|was|as follows)\b[\s,:]*", re.IGNORECASE
+    r"^.*?\b(?:here (?:is|are)|here(?:'|’)s|below (?:is|are)|following|includes?|are|is|were|was|as follows)\b[\s,:]*",
+    re.IGNORECASE,
 )
-_EMPTY = frozenset("as follows the details your our their some these those following available option options information summary of a an is are".split())
+_EMPTY = frozenset(
+    """as follows the details your our their some these those following available option options information summary of a
+an is are""".split()
+)
 
 
 def _announced(lead_in: str) -> str:
@@ -251,7 +258,7 @@ def _clauses(answer: str, span: Span, marks: Marks) -> list[Span]:
         if re.match(r"[,;]?\s+(?:and|but|while|whereas)\s+\w", rest) and marker.start > span.start:
             cuts.append((at, at))
     edges = sorted({0, len(text), *(cut for cut, _ in cuts)})
-    pieces = [trim(answer, Span(span.start + a, span.start + b)) for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [trim(answer, Span(span.start + a, span.start + b)) for a, b in itertools.pairwise(edges)]
     return _with_words(answer, pieces, marks.all) or [span]
 
 

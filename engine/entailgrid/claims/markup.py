@@ -66,9 +66,7 @@ def _numbered_lines(text: str) -> Iterator[tuple[int, int]]:
         at += len(line)
 
 
-def _block(
-    text: str, start: int, end: int, following: str, header: tuple[str, ...]
-) -> tuple[Block, tuple[str, ...]]:
+def _block(text: str, start: int, end: int, following: str, header: tuple[str, ...]) -> tuple[Block, tuple[str, ...]]:
     line = text[start:end]
     if "|" in line and (header or ("|" in following and _RULE.match(following))):
         return _row(text, start, end, header)

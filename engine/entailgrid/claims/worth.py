@@ -7,7 +7,8 @@ import re
 _FACT = re.compile(r"\d|[\"“].{8,}[\"”]")
 _QUESTION = re.compile(r"[?？]\s*[\"”')\]*_]*\s*$")
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|greetings|welcome|cheers|sincerely)(?:[ ,]+(?!is\b|are\b|was\b|your?\b|"
+    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|greetings|welcome|cheers|"
+    r"sincerely)(?:[ ,]+(?!is\b|are\b|was\b|your?\b|"
     r"the\b|\w+ed\b)[\w.'’-]+){0,4}[.!,]*$|"
     r"(?:thanks?(?! to\b)|thank you|you(?:'|’)re (?:very )?welcome|welcome (?:to|back)|"
     r"my pleasure|goodbye|bye|best regards|kind regards|have an?|safe travels|take care|"
@@ -17,7 +18,8 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"(?:thank you|thanks(?! to\b)|i apologi[sz]e|my apologies|apologies|i(?:'|’)?m (?:very |so |really )?sorry|sorry|i understand|i see|"
+    r"(?:thank you|thanks(?! to\b)|i apologi[sz]e|my apologies|apologies|i(?:'|’)?m (?:very |so |"
+    r"really )?sorry|sorry|i understand|i see|"
     r"i appreciate|i hope|i(?:'|’)?m (?:glad|happy|here|pleased)|i(?:'|’)?d be (?:glad|happy)|feel free|don(?:'|’)t hesitate|"
     r"do not hesitate|have a (?:great|good|nice|wonderful|safe)|safe travels|you(?:'|’)re (?:very )?welcome|"
     r"looking forward|we appreciate|we apologi[sz]e|it(?:'|’)s my pleasure|enjoy your|let(?:'|’)s(?! (?-i:[A-Z])))\b",
@@ -25,7 +27,8 @@ _COURTESY = re.compile(
 )
 _REQUEST = re.compile(
     r"(?:please|kindly|could you|can you|would you|will you|may i|can i|could i|shall i|should i|do you|are you|let me|let us|"
-    r"tell me|(?:provide|confirm|reply|choose|select|specify|share)(?! [\w-]+ (?:is|are|was|were|has|have|had|will|fell|rose)\b)|note that you can ask|to proceed|to assist|to help|"
+    r"tell me|(?:provide|confirm|reply|choose|select|specify|share)(?! [\w-]+ (?:is|are|was|were|has|have|had|"
+    r"will|fell|rose)\b)|note that you can ask|to proceed|to assist|to help|"
     r"before (?:i|we) (?:can|proceed)|in order to (?:proceed|assist|help))\b",
     re.IGNORECASE,
 )
@@ -38,55 +41,70 @@ _INTENTION = re.compile(
     r"(?:now,? |then,? |next,? |first,? |once \w[^,]{0,80}, |after \w[^,]{0,80}, )?"
     r"(?:i|we)(?:(?:'|’)ll| will| can| could| would| am going to|(?:'|’)m going to|(?:'|’)d| may| might| shall| should| need|"
     r" want| recommend| suggest| am (?:now )?(?:able|checking|looking|searching|processing|proceeding)|"
-    r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| cannot| can(?:'|’)?t| am unable|(?:'|’)m unable|"
+    r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| cannot| can(?:'|’)?t|"
+    r" am unable|(?:'|’)m unable|"
     r" am not able|(?:'|’)m not able| won(?:'|’)t)\b",
     re.IGNORECASE,
 )
 _CONDITIONAL_OFFER = re.compile(
-    r"(?:if|should|whenever|once|when) (?:so|not|you|there(?:'|’)s anything|there is anything|anything|this|everything|that|you(?:'|’)d)\b[^.]*"
+    r"(?:if|should|whenever|once|when) (?:so|not|you|there(?:'|’)s anything|there is anything|anything|this|"
+    r"everything|that|you(?:'|’)d)\b[^.]*"
     r"\b(?:let me know|feel free|please|i can|i(?:'|’)ll|i will|i(?:'|’)m here|i(?:'|’)d|we can|reach out|ask|assist|recommend|"
     r"don(?:'|’)t hesitate|would you|you can|contact)\b",
     re.IGNORECASE,
 )
 _SUGGESTION = re.compile(
-    r"(?:you (?:might|can|could|should|would|may(?! not\b))|it (?:may|might|would|could) be|the best (?:option|course)|consider|"
+    r"(?:you (?:might|can|could|should|would|may(?! not\b))|it (?:may|might|would|could) be|the best (?:option|"
+    r"course)|consider|"
     r"i(?:'|’)d|perhaps|maybe|alternatively)\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:might|(?<!you )(?-i:may)|you may(?! not\b)|perhaps|possibly|maybe|presumably|i think|i guess|i believe|i assume|we (?:think|assume|believe)|could be|not sure|uncertain|likely|unlikely|"
+    r"\b(?:might|(?<!you )(?-i:may)|you may(?! not\b)|perhaps|possibly|maybe|presumably|i think|i guess|"
+    r"i believe|i assume|we (?:think|assume|believe)|could be|not sure|uncertain|likely|unlikely|"
     r"probably|seems? to|typically|generally|usually)\b",
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"(?:(?:sure|certainly|great|okay|ok|yes|of course|based on [^,]{0,80})[,!.]? )?(?:here(?:'|’)s|here (?:is|are)|below (?:is|are)|"
-    r"the (?:details|following|options|results|information|available [\w -]{0,60}) (?:is|are)|to (?:confirm|summari[sz]e|recap|proceed)|"
-    r"the following\b|.{0,120}\bhere (?:is|are) (?:the|your|some)\b[^.]{0,60}:?$|.{0,80}\bas follows:?$|(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
+    r"(?:(?:sure|certainly|great|okay|ok|yes|of course|based on [^,]{0,80})[,!.]? )?(?:here(?:'|’)s|here (?:is|"
+    r"are)|below (?:is|are)|"
+    r"the (?:details|following|options|results|information|available [\w -]{0,60}) (?:is|are)|to (?:confirm|"
+    r"summari[sz]e|recap|proceed)|"
+    r"the following\b|.{0,120}\bhere (?:is|are) (?:the|your|some)\b[^.]{0,60}:?$|.{0,80}\bas follows:?$|"
+    r"(?:details|summary|options|note|result|results|information)\b[^.]{0,40}:$)",
     re.IGNORECASE,
 )
 _THIRD_PARTY_OFFER = re.compile(
-    r"(?:they|he|she|someone|(?:a|an|the|our|any) (?:human |live |support |service |customer )*(?:agents?|team|representatives?|staff|specialists?))"
-    r" (?:will|can|may|might|could|should|would)(?: be able to)? (?:further |better )?(?:assist|help|look|review|investigate|explore|guide|support)\b"
-    r"|there (?:was|is|seems to be|may be|might be|appears to be|has been) (?:a |an |some )?(?:misunderstanding|confusion|mix-up)\b",
+    r"(?:they|he|she|someone|(?:a|an|the|our|any) (?:human |live |support |service |customer )*(?:agents?|team|"
+    r"representatives?|staff|specialists?))"
+    r" (?:will|can|may|might|could|should|would)(?: be able to)? (?:further |better )?(?:assist|help|look|"
+    r"review|investigate|explore|guide|support)\b"
+    r"|there (?:was|is|seems to be|may be|might be|appears to be|has been) (?:a |an |"
+    r"some )?(?:misunderstanding|confusion|mix-up)\b",
     re.IGNORECASE,
 )
 _WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)
 _FILLER = re.compile(
-    r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|in addition|as a result|"
+    r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|"
+    r"in addition|as a result|"
     r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
     r"as you can see|it(?:'|’)s important to note that|just to confirm|to summari[sz]e|in summary|overall|"
-    r"(?:(?:i(?:'|’)m |i am |we(?:'|’)re )?(?:so |very |really )?sorry|thank(?:s| you)(?: so much)? for [^,.;:!?]{1,50})(?:, but|,| but)"
+    r"(?:(?:i(?:'|’)m |i am |we(?:'|’)re )?(?:so |very |really )?sorry|thank(?:s|"
+    r" you)(?: so much)? for [^,.;:!?]{1,50})(?:, but|,| but)"
     r"(?=[^.!?]*\b(?:is|are|was|were|has|have|had|did|does|\w{3,}ed)\b)|"
-    r"(?:i(?:'|’)m|i am|we(?:'|’)re|we are) (?:so |very |really )?(?:happy|pleased|glad|sorry|delighted) to (?:report|confirm|say|inform you|"
+    r"(?:i(?:'|’)m|i am|we(?:'|’)re|we are) (?:so |very |really )?(?:happy|pleased|glad|sorry|"
+    r"delighted) to (?:report|confirm|say|inform you|"
     r"let you know|tell you)(?: that)?|(?:i|we) can see that|(?:i|we)(?: will|(?:'|’)ll) note that|"
-    r"it (?:appears|seems|looks like)(?: that)?|i(?:'|’)m afraid(?: that)?|i can confirm(?: that)?|i see that|for your reference|"
+    r"it (?:appears|seems|looks like)(?: that)?|i(?:'|’)m afraid(?: that)?|i can confirm(?: that)?|i see that|"
+    r"for your reference|"
     r"for reference|important|and|but|i (?:understand|appreciate|apologi[sz]e|see|know)\b[^.;:]{0,80}?,? but|"
     r"(?:due to|given|because of) (?:the|our|these|current)[^,.;]{0,60}(?=, (?:i|we)\b))[,:!]?\s+)+",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
     r"(?:i|we) (?:do not|don(?:'|’)t) (?:know|have (?:access|(?:that|this|the|any|more|enough) (?:more )?information))\b|"
-    r"(?:i|we) (?:could not|couldn(?:'|’)t|cannot|can(?:'|’)t) find (?:that|this|the|any|enough|more) (?:information|details?|answer)\b",
+    r"(?:i|we) (?:could not|couldn(?:'|’)t|cannot|can(?:'|’)t) find (?:that|this|the|any|enough|"
+    r"more) (?:information|details?|answer)\b",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"[^:.!?]{1,40}:\s+")

@@ -76,9 +76,7 @@ def _print_metrics(numbers: Mapping[str, int], metrics: Mapping[str, Rate]) -> N
     console = console_on(sys.stdout)
     for name, rate in metrics.items():
         shown = "     -" if rate.value is None else f"{rate.value:6.3f}"
-        console.print(
-            Text.assemble(f"{name.replace('_', ' '):<24}", (shown, "bold"), (f"  {rate.hits} of {rate.of}", "dim"))
-        )
+        console.print(Text.assemble(f"{name.replace('_', ' '):<24}", (shown, "bold"), (f"  {rate.hits} of {rate.of}", "dim")))
     console.print()
     for name, number in numbers.items():
         console.print(Text.assemble(f"{name.replace('_', ' '):<24}", f"{number:6d}"))

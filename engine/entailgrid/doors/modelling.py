@@ -30,9 +30,7 @@ def run_list(*, as_json: bool) -> None:
         manifest = entry.manifest
         console.print(Text.assemble((f"{entry.preset}/{entry.role}", "bold"), f"  {manifest.name}"))
         labels = f", labels {', '.join(manifest.labels)}" if manifest.labels else ""
-        console.print(
-            Hanging(Text(f"{manifest.task}, {manifest.dtype}, {entry.size / 1e6:.1f} MB{labels}"), first="  ")
-        )
+        console.print(Hanging(Text(f"{manifest.task}, {manifest.dtype}, {entry.size / 1e6:.1f} MB{labels}"), first="  "))
         console.print(Hanging(Text(f"{one_line(manifest.origin)}; licence {manifest.licence}", "dim"), first="  "))
 
 
@@ -63,6 +61,4 @@ def run_export(source: str, out: str, *, dtype: str, task: str) -> None:
         raise click.ClickException(f"{error.filename or out}: {error.strerror or error}") from error
     except ModuleNotFoundError as error:
         raise click.ClickException(f"export needs {error.name}: pip install 'entailgrid[export]'") from error
-    console_on(sys.stdout).print(
-        Text(one_line(f"{manifest.name}: {manifest.task}, {manifest.dtype}, written to {out}"))
-    )
+    console_on(sys.stdout).print(Text(one_line(f"{manifest.name}: {manifest.task}, {manifest.dtype}, written to {out}")))

@@ -70,9 +70,7 @@ def reasons_in_words(report: Report) -> list[tuple[Verdict, str]]:
     for entry in report.reasons:
         name, _, code = entry.partition(": ")
         words = _REASONS.get(code)
-        groups.setdefault((verdicts.get(name, "pass"), f"{words} ({code})" if words else code or entry), []).append(
-            name
-        )
+        groups.setdefault((verdicts.get(name, "pass"), f"{words} ({code})" if words else code or entry), []).append(name)
     order: Sequence[Verdict] = ("block", "abstain", "pass", "skip")
     return [
         (verdict, f"claim{'' if len(names) == 1 else 's'} {', '.join(map(number_of, names))}: {words}")

@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields
 
 from entailgrid.types import Attribution, ClaimReport, Gold, GoldClaim, Report, Support
 
-FAILING: frozenset[Attribution] = frozenset(
-    ("wrong_source", "phantom_source", "error_source", "stale_source", "below_tier")
-)
+FAILING: frozenset[Attribution] = frozenset(("wrong_source", "phantom_source", "error_source", "stale_source", "below_tier"))
 """The attributions of rule 7: each blocks its claim."""
 
 _GRAVITY: Sequence[Support | None] = ("contradicted", "not_enough_evidence", "supported", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ class Lexicon:
         self._total = len(segments)
 
     def weight(self, word: str) -> float:
-        """Smoothed inverse document frequency; a word that no source holds weighs `_UNKNOWN`, however many segments there are."""
+        """Smoothed inverse document frequency; a word that no source holds weighs `_UNKNOWN`."""
         count = self._count.get(word, 0)
         return 1.0 + math.log((1 + self._total) / (1 + count)) if count else _UNKNOWN
 
@@ -83,6 +84,7 @@ class Lexicon:
 def route(
     claims: Sequence[str],
     segments: Sequence[Segment],
+    lexicon: Lexicon,
     claim_vectors: NDArray[np.float32],
     segment_vectors: NDArray[np.float32],
     limits: RoutingLimits,
@@ -90,7 +92,6 @@ def route(
 ) -> list[Routed]:
     """Candidates per claim. `claim_vectors [m, dim]` and `segment_vectors [n, dim]` are unit vectors; `cited` are the sources
     that each claim cites."""
-    lexicon = Lexicon(segments)
     by_source: dict[int, list[int]] = {}
     for index, segment in enumerate(segments):
         by_source.setdefault(segment.source, []).append(index)
@@ -116,9 +117,7 @@ def route(
     return routed
 
 
-def _coverages(
-    words: frozenset[str], lexicon: Lexicon, postings: dict[str, list[int]], count: int
-) -> NDArray[np.float32]:
+def _coverages(words: frozenset[str], lexicon: Lexicon, postings: dict[str, list[int]], count: int) -> NDArray[np.float32]:
     covered = np.zeros(count, np.float32)
     total = sum(lexicon.weight(word) for word in words)
     if not total:
@@ -159,9 +158,7 @@ class _Scene:
         return found
 
     def _single(self, source: int, index: int) -> Candidate:
-        return Candidate(
-            source, (index,), self.segments[index].text, float(self.cosines[index]), float(self.covered[index])
-        )
+        return Candidate(source, (index,), self.segments[index].text, float(self.cosines[index]), float(self.covered[index]))
 
 
 def _join(
@@ -189,7 +186,7 @@ def _join(
 def _joined_text(parts: Sequence[Segment]) -> str:
     """The parts' texts in order; a record title that they share is said once."""
     texts = [parts[0].text]
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in itertools.pairwise(parts):
         shared = part.record and part.record == before.record
         texts.append(part.text.removeprefix(f"{part.record}. ") if shared else part.text)
     return " | ".join(texts) if any(part.fields for part in parts) else " ".join(texts)

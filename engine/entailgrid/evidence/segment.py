@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from entailgrid.evidence.sources import parsed_json
 from entailgrid.evidence.structured import (
     HtmlBlock,
     Node,
@@ -20,7 +21,6 @@ from entailgrid.evidence.structured import (
     node_of,
     parse_json,
 )
-from entailgrid.evidence.sources import parsed_json
 from entailgrid.language import Span, sentences, trim, words
 from entailgrid.types import Source
 
@@ -153,7 +153,12 @@ def _record_segments(node: Node, path: list[str], title: str, text: str | None) 
 
 
 def _array_segments(
-    node: Node, scalars: list[tuple[str, Node]], nested: list[tuple[str, Node]], path: list[str], title: str, text: str | None
+    node: Node,
+    scalars: list[tuple[str, Node]],
+    nested: list[tuple[str, Node]],
+    path: list[str],
+    title: str,
+    text: str | None,
 ) -> Iterator[Segment]:
     name = path[-1][:MAX_KEY] if path else "items"
     yield from _scalar_groups(node, scalars, name, _short_title([title, *path[:-1]]), text)
@@ -167,9 +172,7 @@ def _array_segments(
         yield _at(Segment(-1, summary, count=len(nested), record=title), node, text)
 
 
-def _scalar_groups(
-    node: Node, scalars: list[tuple[str, Node]], name: str, head: str, text: str | None
-) -> Iterator[Segment]:
+def _scalar_groups(node: Node, scalars: list[tuple[str, Node]], name: str, head: str, text: str | None) -> Iterator[Segment]:
     """Premises `title. name: value; value` of at most twelve members and `MAX_CHARS`; a long member stands alone."""
     group: list[Node] = []
     length = 0
@@ -191,9 +194,7 @@ def _scalar_groups(
 def _scalar_group(node: Node, group: list[Node], name: str, head: str, text: str | None) -> Segment:
     body = f"{name}: {'; '.join(leaf_text(child) for child in group)}"
     fields = tuple(_field(name, child, text) for child in group)
-    segment = Segment(
-        -1, f"{head}. {body}" if head else body, fields=fields, record=head, count=len(node.members or [])
-    )
+    segment = Segment(-1, f"{head}. {body}" if head else body, fields=fields, record=head, count=len(node.members or []))
     if text is None:
         return replace(segment, pointer=node.pointer)
     return replace(segment, start=group[0].start, end=group[-1].end)
@@ -213,9 +214,7 @@ def _field(key: str, node: Node, text: str | None) -> Field:
     return Field(key, leaf_text(node), None, node.start, node.end)
 
 
-def _field_groups(
-    scalars: list[tuple[str, Node]], path: list[str], title: str, text: str | None
-) -> Iterator[Segment]:
+def _field_groups(scalars: list[tuple[str, Node]], path: list[str], title: str, text: str | None) -> Iterator[Segment]:
     """Premises `title. key: value | key: value` of at most `MAX_CHARS`, each repeating the record's identity."""
     identity = [(key, child) for key, child in scalars if _IDENTITY.search(key)][:2]
     head = _short_title([title, *path])
@@ -317,8 +316,19 @@ def _prose(text: str, spans: Sequence[Span], heading: str) -> Iterator[Segment]:
             premise = f"{text[before.start : before.end]} {premise}"[-MAX_CHARS:]
         if heading:
             premise = f"{heading}: {premise}"
-        yield Segment(-1, premise, start=span.start, end=span.end)
+        yield Segment(-1, premise, start=span.start, end=span.end, fields=_line_fields(premise, span))
         before = span
+
+
+_KEY_VALUE = re.compile(r"(?:[^:]{1,100}: )?([A-Z][\w /-]{1,40}): (\S[^:]{0,80}?)\.?$")
+
+
+def _line_fields(premise: str, span: Span) -> tuple[Field, ...]:
+    """The field that a line such as `Holder: Priya Raman` is."""
+    match = _KEY_VALUE.match(premise)
+    if match is None or len(match.group(1).split()) > 4 or len(match.group(2).split()) > 8:
+        return ()
+    return (Field(_words_of(match.group(1)), match.group(2), None, span.start, span.end),)
 
 
 def _bounded(text: str, spans: Sequence[Span]) -> Iterator[Span]:

@@ -40,9 +40,7 @@ def _exact(value: Any) -> Any:
 def source_sha256(source: Source) -> str:
     """The hash that names a tool output: of `{content, structured_content, is_error}`."""
     content = [block.model_dump(mode="json", exclude_unset=True, exclude_none=True) for block in source.blocks]
-    return canonical_sha256(
-        {"content": content, "structured_content": source.structured_content, "is_error": source.is_error}
-    )
+    return canonical_sha256({"content": content, "structured_content": source.structured_content, "is_error": source.is_error})
 
 
 def arguments_sha256(source: Source) -> str | None:
@@ -96,8 +94,10 @@ def parsed_json(text: str) -> Any:
 
 
 _EXCEPTION_TEXT = re.compile(
-    r"\s*(?:Traceback \(most recent call last\)|(?:[\w.]+(?:Error|Exception)|(?:Fatal |Internal |Server )?Error|Exception)\b\s*[:(]"
-    r"|error (?:calling|executing) tool\b|HTTP(?:/[\d.]+)? ?(?:4|5)\d\d\b|(?:4|5)\d\d (?:Bad Request|Unauthorized|Forbidden|Not Found|"
+    r"\s*(?:Traceback \(most recent call last\)|(?:[\w.]+(?:Error|Exception)|(?:Fatal |Internal |"
+    r"Server )?Error|Exception)\b\s*[:(]"
+    r"|error (?:calling|executing) tool\b|HTTP(?:/[\d.]+)? ?(?:4|5)\d\d\b|(?:4|5)\d\d (?:Bad Request|"
+    r"Unauthorized|Forbidden|Not Found|"
     r"Method Not Allowed|Request Timeout|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time-?out)\b)",
     re.IGNORECASE,

@@ -165,9 +165,7 @@ def csv_rows(text: str) -> list[Row] | None:
             short = sum(len(cell) <= 40 for _, _, cells in records for cell in cells)
             plain = all(0 < len(name) <= 40 and name[-1] not in ".!?:" for name in header)
             if len(set(header)) == width and plain and short >= 0.8 * width * len(records):
-                return [
-                    Row(start, end, tuple(zip(header, cells, strict=True))) for start, end, cells in records[1:]
-                ]
+                return [Row(start, end, tuple(zip(header, cells, strict=True))) for start, end, cells in records[1:]]
     return None
 
 
@@ -217,8 +215,8 @@ class HtmlBlock:
 
 
 _BLOCK_TAGS = frozenset(
-    "p div li ul ol table tr h1 h2 h3 h4 h5 h6 section article header footer main aside nav br hr pre blockquote dl dt dd "
-    "title body form fieldset figure figcaption option summary details".split()
+    """p div li ul ol table tr h1 h2 h3 h4 h5 h6 section article header footer main aside nav br hr pre blockquote dl dt dd
+title body form fieldset figure figcaption option summary details""".split()
 )
 _SKIPPED_TAGS = frozenset(("script", "style", "noscript", "template"))
 

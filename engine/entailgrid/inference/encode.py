@@ -74,12 +74,16 @@ class Encoder:
         return [self._assemble(self._pair, premise[a:b], hypothesis) for a, b in windows(len(premise), room)]
 
     @staticmethod
-    def _assemble(
-        template: _Template, first: NDArray[np.int64], second: NDArray[np.int64] | None
-    ) -> Sequence1d:
+    def _assemble(template: _Template, first: NDArray[np.int64], second: NDArray[np.int64] | None) -> Sequence1d:
         middle = template.between if second is not None else ()
         tail = second if second is not None else np.zeros(0, np.int64)
-        ids = [*(t for t, _ in template.before), *first, *(t for t, _ in middle), *tail, *(t for t, _ in template.after)]
+        ids = [
+            *(t for t, _ in template.before),
+            *first,
+            *(t for t, _ in middle),
+            *tail,
+            *(t for t, _ in template.after),
+        ]
         types = [
             *(kind for _, kind in template.before),
             *[template.types[0]] * len(first),

@@ -68,7 +68,7 @@ class Engine:
     def close(self) -> None:
         self._runner.close()
 
-    def embed(self, texts: Sequence[str], rank: Ranked = Ranked()) -> Outcome:  # noqa: B008 - frozen
+    def embed(self, texts: Sequence[str], rank: Ranked = Ranked()) -> Outcome:
         """Unit vectors `[n, dim]`; a text longer than the model takes is the mean of its windows."""
         unique = list(dict.fromkeys(texts))
         known = self._known_vectors(unique)
@@ -90,7 +90,7 @@ class Engine:
         tokens = np.array([lengths.get(text, 0) for text in texts], dtype=np.int64)
         return Outcome(values, scored, tokens, 0, scores.queue_seconds, scores.inference_seconds)
 
-    def score(self, pairs: Sequence[tuple[str, str]], rank: Ranked = Ranked()) -> Outcome:  # noqa: B008 - frozen
+    def score(self, pairs: Sequence[tuple[str, str]], rank: Ranked = Ranked()) -> Outcome:
         """Probabilities `[n, 3]`: entailment, neutral, contradiction.
 
         Of a premise in windows the one with the largest max(entailment, contradiction) counts. Raises ValueError naming the
@@ -120,9 +120,7 @@ class Engine:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         return dict(zip(texts, self._nli_encoder.token_ids(texts), strict=True)) if texts else {}
 
-    def _run(
-        self, lane: str, inputs: Sequence[Sequence[Sequence1d]], rank: Ranked
-    ) -> tuple[Scores, list[tuple[int, int]]]:
+    def _run(self, lane: str, inputs: Sequence[Sequence[Sequence1d]], rank: Ranked) -> tuple[Scores, list[tuple[int, int]]]:
         """Scores of all inputs, and for each text or pair the range of its windows among them."""
         spans: list[tuple[int, int]] = []
         flat: list[Sequence1d] = []

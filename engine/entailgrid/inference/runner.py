@@ -74,7 +74,9 @@ class Runner:
     submission that had a row in it.
     """
 
-    def __init__(self, forwards: Mapping[Lane, Forward], token_budget: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, forwards: Mapping[Lane, Forward], token_budget: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._forwards = forwards
         self._token_budget = token_budget
         self._clock = clock
@@ -87,7 +89,9 @@ class Runner:
         self._thread = threading.Thread(target=self._run, name="entailgrid-device", daemon=True)
         self._thread.start()
 
-    def submit(self, lane: Lane, sequences: Sequence[Sequence1d], *, priority: int = 1, deadline: float = float("inf")) -> Future[Scores]:
+    def submit(
+        self, lane: Lane, sequences: Sequence[Sequence1d], *, priority: int = 1, deadline: float = float("inf")
+    ) -> Future[Scores]:
         """Queue `sequences`; the future holds `Scores` or a typed error. A lower `priority` runs first."""
         now = self._clock()
         ticket = _Ticket(lane, priority, deadline, now, [None] * len(sequences), len(sequences))

@@ -46,9 +46,7 @@ def parse_trace(
     return _named(trace, default_id)
 
 
-def traces_from(
-    document: object, format: InputFormat | None, *, default_id: str, answer: str | None = None
-) -> list[Trace]:
+def traces_from(document: object, format: InputFormat | None, *, default_id: str, answer: str | None = None) -> list[Trace]:
     """The traces of one parsed JSON document; `format=None` detects it.
 
     A conversation gives a trace for each assistant text after its first tool result, perhaps none. With `answer`,
@@ -128,9 +126,7 @@ def _detect_object(document: dict[str, Any]) -> InputFormat | None:
 
 def _detect_list(items: list[Any]) -> InputFormat | None:
     """The format of a list of messages or items; the first telling one decides, plain chat messages are `openai`."""
-    if any(isinstance(item, list) for item in items) or any(
-        "jsonrpc" in item for item in items if isinstance(item, dict)
-    ):
+    if any(isinstance(item, list) for item in items) or any("jsonrpc" in item for item in items if isinstance(item, dict)):
         batches = [message for item in items for message in (item if isinstance(item, list) else [item])]
         return "mcp" if any(isinstance(message, dict) and "jsonrpc" in message for message in batches) else None
     messages = [item for item in items if isinstance(item, dict)]

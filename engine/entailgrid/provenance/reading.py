@@ -49,9 +49,7 @@ def read_traces(
     document. `answer_file` holds the answer where the format has none. `max_trace_bytes` bounds a document,
     decompressed. Nothing is raised for bad input; a file without any answer is an error too.
     """
-    documents = read_documents(
-        path, format=format, answer_file=answer_file, max_trace_bytes=max_trace_bytes, stdin=stdin
-    )
+    documents = read_documents(path, format=format, answer_file=answer_file, max_trace_bytes=max_trace_bytes, stdin=stdin)
     for item in documents:
         yield item.trace if isinstance(item, Document) else item
 
@@ -203,9 +201,7 @@ class _Reader:
             yield error.at(f"{self.name}:{number}")
             return
         try:
-            traces = traces_from(
-                [message for _, message in messages], "mcp", default_id=f"{self.stem}:1", answer=self.answer
-            )
+            traces = traces_from([message for _, message in messages], "mcp", default_id=f"{self.stem}:1", answer=self.answer)
         except InvalidTrace as error:
             yield self._log_error(error, [number for number, _ in messages])
             return

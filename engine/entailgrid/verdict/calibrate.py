@@ -17,17 +17,21 @@ Profile = Literal["strict", "balanced", "precise"]
 class SupportWeights:
     """log-odds that a premise supports a claim, from what was seen of the pair.
 
-    `structured` scales the cross-encoder's part for records, tables and the like, which it was hardly trained on; there a field
-    of the same name and value (`field_match`, up to two) says more. `further_literal`: each matched literal beyond the first. `literal_ceiling`: the most that a
-    premise reaches which lacks a literal of the claim. `value_misplaced`: the value stands in another field than the one
-    that the claim names. `fragment`: a `key: value` claim beside prose.
-    `bare_value`: a calculator's result that is the claim's value.
+    `structured` scales the cross-encoder's part beside records and tables, which it was hardly trained on; there a field of the
+    same name and value (`field_match`, up to two) says more. `restated` scales it where the values stand in another
+    form, `beside_antonym` where the premise holds the opposite of a word of the claim (`antonym`).
+    `further_literal`: each matched literal beyond the first. `literal_ceiling`: the most that a premise reaches which lacks a
+    literal of the claim or speaks of another bearer. `value_misplaced`: the value stands in another field than the one that
+    the claim names. `fragment`: a `key: value` claim beside prose. `bare_value`: a calculator's result is the claim's value.
     """
 
     bias: float = -3.2
     entailment: float = 3.4
     contradiction: float = -3.0
     structured: float = 0.5
+    restated: float = 0.2
+    antonym: float = -4.0
+    beside_antonym: float = 0.0
     field_match: float = 1.6
     value_stated: float = 0.8
     value_misplaced: float = -6.0
@@ -54,6 +58,9 @@ class ContradictionWeights:
     entailment: float = -2.5
     contradiction: float = 4.2
     structured: float = 0.45
+    restated: float = 0.2
+    antonym: float = 3.5
+    beside_antonym: float = 0.3
     fragment: float = -1.5
     field_match: float = -1.5
     field_denied: float = 2.5

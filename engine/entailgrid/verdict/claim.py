@@ -120,10 +120,7 @@ def _lends(own: LiteralOutcome, theirs: LiteralOutcome) -> bool:
 def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:
     """The first's signals with the literals that the second adds; `None` where it adds none."""
     mine, other = first.support.signals, second.support.signals
-    merged = tuple(
-        theirs if _lends(own, theirs) else own
-        for own, theirs in zip(mine.literals, other.literals, strict=True)
-    )
+    merged = tuple(theirs if _lends(own, theirs) else own for own, theirs in zip(mine.literals, other.literals, strict=True))
     if any(literal.status != "match" and not literal.weak for literal in merged):
         merged = rederive(first.source, second.source, merged)
     if merged == mine.literals:
@@ -243,9 +240,7 @@ def _tied(question: Question, supporting: Sequence[Stance], calibration: Calibra
     return None
 
 
-def _passing(
-    question: Question, support: Support, cited_supports: bool, contradicting: Sequence[Stance]
-) -> list[Attribution]:
+def _passing(question: Question, support: Support, cited_supports: bool, contradicting: Sequence[Stance]) -> list[Attribution]:
     if support == "supported":
         if not question.cited:
             return ["uncited"]
@@ -312,9 +307,7 @@ def _conflict(
     backing = [s for s in supporting if s.source in question.cited] or list(supporting[:1])
     tiers = [question.facts[stance.source].tier for stance in backing]
     mine = min((tier for tier in tiers if tier), default=None)
-    higher = [
-        stance for stance in contradicting if mine and (tier := question.facts[stance.source].tier) and tier < mine
-    ]
+    higher = [stance for stance in contradicting if mine and (tier := question.facts[stance.source].tier) and tier < mine]
     reasons.append("conflict")
     return ("block", "a source of a higher tier says otherwise") if higher else ("pass", None)
 

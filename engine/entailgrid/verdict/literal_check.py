@@ -13,7 +13,8 @@ from entailgrid.types import LiteralKind, LiteralStatus
 
 @dataclass(frozen=True, slots=True)
 class LiteralOutcome:
-    """How one literal of a claim fares. `derivation` says how it was recomputed; `weak` literals weigh nothing if absent."""
+    """How one literal of a claim fares. `derivation` says how it was recomputed; `weak` literals weigh nothing if absent; a
+    match is `verbatim` where the source writes the value in the same way."""
 
     text: str
     kind: LiteralKind
@@ -21,6 +22,7 @@ class LiteralOutcome:
     weak: bool
     found: str | None = None
     derivation: str | None = None
+    verbatim: bool = False
 
 
 @lru_cache(maxsize=16384)
@@ -51,15 +53,14 @@ def check_literals(claim: str, premise: str, source: SourceValues) -> tuple[Lite
     return tuple(outcomes)
 
 
-def _outcome(
-    literal: Literal, check: Check, claim: str, held: Sequence[Literal], source: SourceValues
-) -> LiteralOutcome:
+def _outcome(literal: Literal, check: Check, claim: str, held: Sequence[Literal], source: SourceValues) -> LiteralOutcome:
     found = check.found.text if check.found else None
     if check.status != "match":
         derived = derive(literal, claim, held, source.lists) or derive(literal, claim, source.values, source.lists)
         if derived:
             return LiteralOutcome(literal.text, literal.kind, "match", literal.weak, derivation=derived.expression)
-    return LiteralOutcome(literal.text, literal.kind, check.status, literal.weak, found=found)
+    verbatim = check.status == "match" and (found is None or found.casefold() == literal.text.casefold())
+    return LiteralOutcome(literal.text, literal.kind, check.status, literal.weak, found=found, verbatim=verbatim)
 
 
 def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceValues) -> tuple[LiteralOutcome, ...]:
@@ -81,7 +82,7 @@ def names_in(text: str) -> frozenset[str]:
     found = []
     for match in _WORD.finditer(text):
         word = match.group()
-        opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".:!?\"“(|•-"
+        opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in '.:!?"“(|•-'
         if word[0].isupper() and len(word) > 2 and not opens:
             found.append(word.lower().removesuffix("'s").removesuffix("’s"))
     return frozenset(found)

@@ -11,15 +11,18 @@ from typing import Any, Literal
 from entailgrid.claims.literals import Literal as ClaimLiteral
 from entailgrid.claims.literals import compare
 from entailgrid.claims.worth import no_claim
-from entailgrid.evidence.route import Candidate, stems_of
+from entailgrid.evidence.route import Candidate, Lexicon, stems_of
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.language import stem, words
 from entailgrid.types import Source
 from entailgrid.verdict.calibrate import Calibration
 from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, literals_of, names_in
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
+from entailgrid.verdict.wording import holds_antonym, names_another_bearer, negated
 
 _MAX_VALUES = 60
+_SAME_THING = 0.4
+"""Share of the claim's words from which one sentence speaks of the same thing."""
 _BARE_COVERAGE = 0.6
 """Stands for the shared words of a result that is a bare value, like a calculator's."""
 
@@ -30,7 +33,11 @@ class SourceView:
 
     values: SourceValues
     stems: frozenset[str]
-    is_tool_result: bool
+    tool: str | None
+
+    @property
+    def is_tool_result(self) -> bool:
+        return self.tool is not None
 
 
 def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
@@ -45,7 +52,7 @@ def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
     if not values and len(segments) <= 12:
         values = [literal for segment in segments for literal in literals_of(segment.text)]
     counts = tuple(segment.count for segment in segments if segment.count is not None)
-    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context), bool(source.tool))
+    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context), source.tool)
 
 
 def source_context(source: Source) -> str:
@@ -65,7 +72,8 @@ def _flat(value: Any, key: str = "", depth: int = 0) -> list[tuple[str, str]]:
 
 
 _ABSENCE = re.compile(
-    r"\b(?:no|not any|none|zero|n['’]t any|without any)\b.{0,80}\b(?:available|found|options?|results?|records?|match\w*|flights?|"
+    r"\b(?:no|not any|none|zero|n['’]t any|without any)\b.{0,80}\b(?:available|found|options?|results?|"
+    r"records?|match\w*|flights?|"
     r"exist\w*|listed|data|entries|items?)\b|\b(?:could(?:n['’]t| not)|unable to|can(?:not|['’]t)|did(?:n['’]t| not)) find\b|"
     r"\bnot? (?:available|found|listed)\b|\bthere (?:are|is|were|was) no\b",
     re.IGNORECASE,
@@ -80,7 +88,7 @@ def states_absence(claim: str) -> bool:
 def _shows_absence(
     candidate: Candidate, literals: Sequence[LiteralOutcome], segments: Sequence[Segment], *, is_lookup: bool
 ) -> bool:
-    """An empty result of a call about the same things; or a lookup whose closest record differs from what is said to be absent."""
+    """An empty result of a call about the same things; or a lookup whose closest record is another one."""
     if any(literal.kind == "identifier" and literal.status != "match" for literal in literals):
         return False
     if any(segments[index].count == 0 for index in candidate.segments):
@@ -91,10 +99,13 @@ def _shows_absence(
 
 
 _RULE = re.compile(
-    r"\b(?:if|unless|should|must|may|can|cannot|could|would|will|each|every|any|all|only|otherwise|whenever|at (?:most|least))\b|n['’]t\b",
+    r"\b(?:if|unless|should|must|may|can|cannot|could|would|will|each|every|any|all|only|otherwise|whenever|"
+    r"at (?:most|least))\b|n['’]t\b",
     re.IGNORECASE,
 )
-_MODAL = re.compile(r"\b(?:if|unless|should|must|may|can|cannot|always|never|all|every|only|possible|allowed)\b|n['’]t\b", re.IGNORECASE)
+_MODAL = re.compile(
+    r"\b(?:if|unless|should|must|may|can|cannot|always|never|all|every|only|possible|allowed)\b|n['’]t\b", re.IGNORECASE
+)
 
 
 def is_rule_beside_case(claim: str, premise: str) -> bool:
@@ -116,6 +127,7 @@ def weigh_premise(
     segments: Sequence[Segment],
     views: Mapping[int, SourceView],
     calibration: Calibration,
+    lexicon: Lexicon,
     *,
     is_action_result: bool,
 ) -> PremiseVerdict:
@@ -128,6 +140,7 @@ def weigh_premise(
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
         candidate = replace(candidate, coverage=max(candidate.coverage, 0.7))
         literals = tuple(replace(literal, weak=True) for literal in literals)
+    candidate = replace(candidate, coverage=_coverage(claim, candidate, literals, lexicon))
     bare = not any(word.isalpha() for word in stems_of(candidate.text))
     if bare:
         candidate = replace(candidate, coverage=max(candidate.coverage, _BARE_COVERAGE))
@@ -137,6 +150,9 @@ def weigh_premise(
     elsewhere = {name for name in missing if any(name in v.stems for s, v in views.items() if s != candidate.source)}
     elsewhere = {name for name in elsewhere if name not in view.stems}
     structured = any(segments[index].fields for index in candidate.segments)
+    siblings = {
+        name for name in elsewhere if any(name in v.stems for v in views.values() if v is not view and v.tool == view.tool)
+    }
     own = _own_text(candidate, segments)
     rule = is_rule_beside_case(claim, own)
     signals = Signals(
@@ -146,7 +162,9 @@ def weigh_premise(
         literals,
         names_missing=len(missing - elsewhere),
         names_elsewhere=len(elsewhere),
-        is_action_result=is_action_result,
+        is_action_result=is_action_result and not negated(claim),
+        another_bearer=(bool(siblings) and view.tool is not None) or (not structured and names_another_bearer(claim, own)),
+        antonym=any(_opposes(claim, segments[index], lexicon) for index in candidate.segments),
         is_structured=structured,
         is_bare_value=bare,
         asserts_nothing=not structured and (rule or no_claim(own) is not None),
@@ -158,6 +176,19 @@ def weigh_premise(
         values_stated=sum(stated_values(claim, segments[index]) for index in candidate.segments),
     )
     return weigh(signals, calibration)
+
+
+def _opposes(claim: str, segment: Segment, lexicon: Lexicon) -> bool:
+    """Whether one part of the premise says the opposite of the claim about the same thing."""
+    shared = lexicon.coverage(stems_of(claim), stems_of(segment.text))
+    return shared >= _SAME_THING and holds_antonym(claim, segment.text)
+
+
+def _coverage(claim: str, candidate: Candidate, literals: Sequence[LiteralOutcome], lexicon: Lexicon) -> float:
+    """Share of the claim's words in the premise, the words of matched literals counted as there: `12 months` is in `1 year`."""
+    matched = frozenset().union(*(stems_of(literal.text) for literal in literals if literal.status == "match"))
+    held = stems_of(candidate.text) | matched
+    return max(candidate.coverage, lexicon.coverage(stems_of(claim), held)) if matched else candidate.coverage
 
 
 def _own_text(candidate: Candidate, segments: Sequence[Segment]) -> str:
@@ -177,7 +208,9 @@ class FieldConflict:
     other_segment: int
 
 
-def field_conflict(claim: str, candidate: Candidate, segments: Sequence[Segment], members: Sequence[int]) -> FieldConflict | None:
+def field_conflict(
+    claim: str, candidate: Candidate, segments: Sequence[Segment], members: Sequence[int]
+) -> FieldConflict | None:
     """Which field does the claim mean? Looks among the source's segments (`members`) for a field of the same name as the one
     that the claim's value matches, in another record, with another value, that nothing in the claim rules out."""
     said = stems_of(claim)
@@ -250,7 +283,6 @@ def stated_values(claim: str, segment: Segment) -> int:
     )
 
 
-_NEGATION = re.compile(r"\b(?:no|not|none|without|never|lacks?|lacking|neither|nor|cannot)\b|n['’]t\b", re.IGNORECASE)
 _YES = frozenset(("yes", "true", "y", "on", "enabled", "included"))
 _NO = frozenset(("no", "false", "n", "off", "disabled", "none", "0"))
 
@@ -269,7 +301,9 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
     if literal or worded:
         return "same" if shared >= 0.5 or (literal and len(value) > 2) else None
     if value in _YES | _NO and shared >= 0.5:
-        return "same" if (value in _NO) == bool(_NEGATION.search(claim)) else "opposite"
+        return "same" if (value in _NO) == negated(claim) else "opposite"
+    if shared == 1.0 and any(_comparable(item, field) for item in literals_of(claim) if not item.weak):
+        return "opposite"
     return "opposite" if key and key <= keyed(claim) and len(wording) <= 4 else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entailgrid.evidence.route import Candidate
-from entailgrid.verdict.calibrate import Calibration, sigmoid
+from entailgrid.verdict.calibrate import Calibration, ContradictionWeights, SupportWeights, sigmoid
 from entailgrid.verdict.literal_check import LiteralOutcome
 
 
@@ -30,6 +30,8 @@ class Signals:
     is_bare_value: bool = False
     asserts_nothing: bool = False
     value_missing: bool = False
+    another_bearer: bool = False
+    antonym: bool = False
 
     @property
     def holds_all_literals(self) -> bool:
@@ -38,10 +40,18 @@ class Signals:
         return bool(strong) and all(literal.status == "match" for literal in strong)
 
     @property
+    def is_restated(self) -> bool:
+        """Whether the premise holds the claim's literals in another form (`1 year` for `12 months`, a sum): there the
+        cross-encoder, which compares numerals, is no judge."""
+        return self.holds_all_literals and any(not literal.verbatim for literal in self.literals if not literal.weak)
+
+    @property
     def is_about_another(self) -> bool:
         """Whether an identifier or name of the claim is missing here: the premise speaks of another record."""
-        return bool(self.names_elsewhere) or any(
-            literal.kind == "identifier" and literal.status != "match" for literal in self.literals
+        return (
+            self.another_bearer
+            or bool(self.names_elsewhere)
+            or any(literal.kind == "identifier" and literal.status != "match" for literal in self.literals)
         )
 
 
@@ -67,10 +77,19 @@ def _counts(literals: Sequence[LiteralOutcome]) -> tuple[int, int, int]:
     return matched, mismatched, sum(literal.status == "cannot_check" for literal in strong)
 
 
+def _scale(signals: Signals, weights: SupportWeights | ContradictionWeights) -> float:
+    """How much the cross-encoder says on this premise."""
+    if signals.antonym:
+        return weights.beside_antonym
+    if signals.is_restated:
+        return weights.restated
+    return weights.structured if signals.is_structured else 1.0
+
+
 def _support(signals: Signals, calibration: Calibration) -> float:
     weights = calibration.support_weights
     matched, mismatched, absent = _counts(signals.literals)
-    scale = weights.structured if signals.is_structured else 1.0
+    scale = _scale(signals, weights)
     odds = weights.bias
     odds += scale * (weights.entailment * signals.entailment + weights.contradiction * signals.contradiction)
     odds += weights.cosine * signals.candidate.cosine + weights.coverage * signals.candidate.coverage
@@ -86,18 +105,21 @@ def _support(signals: Signals, calibration: Calibration) -> float:
         odds += weights.bare_value
     value_unseen = signals.value_missing and not (matched or signals.fields_matched)
     odds += weights.action if signals.is_action_result else 0.0
-    return min(odds, weights.literal_ceiling) if mismatched or absent or value_unseen else odds
+    odds += weights.antonym if signals.antonym else 0.0
+    limited = mismatched or absent or value_unseen or signals.another_bearer
+    return min(odds, weights.literal_ceiling) if limited else odds
 
 
 def _contradiction(signals: Signals, calibration: Calibration) -> float:
     weights = calibration.contradiction_weights
     matched, mismatched, _ = _counts(signals.literals)
-    scale = weights.structured if signals.is_structured else 1.0
+    scale = _scale(signals, weights)
     odds = weights.bias
     odds += scale * (weights.contradiction * signals.contradiction + weights.entailment * signals.entailment)
     odds += weights.coverage * signals.candidate.coverage + weights.field_match * min(signals.fields_matched, 2)
     odds += weights.literal_mismatch * min(mismatched, 1) + weights.field_denied * min(signals.fields_denied, 1)
     odds += weights.value_misplaced * min(signals.values_misplaced, 1) + (weights.fragment if signals.is_fragment else 0.0)
+    odds += weights.antonym if signals.antonym else 0.0
     if matched and not mismatched:
         odds += weights.literals_matched * matched
     if signals.candidate.coverage < calibration.contradiction_coverage or signals.is_about_another or signals.asserts_nothing:

@@ -32,9 +32,7 @@ _NTH = r"(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[12]\d{3})(?!\d|[:]\d)"
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 
-_ISO = compile_ascii(
-    r"(?<![\d./-])(?P<year>[12]\d{3})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d)(?!-\d)"
-)
+_ISO = compile_ascii(r"(?<![\d./-])(?P<year>[12]\d{3})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d)(?!-\d)")
 _NUMERIC = compile_ascii(
     r"(?<![\d./-])(?P<first>\d{1,2})(?:(?P<sep>[/.-])(?P<second>\d{1,2})(?P=sep)(?P<year>[12]\d{3})"
     r"|/(?P<slash>\d{1,2})/(?P<short>\d{2}))(?![\d/]|[.-]\d)"

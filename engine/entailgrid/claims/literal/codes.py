@@ -11,9 +11,7 @@ from entailgrid.claims.literal.model import Literal
 from entailgrid.claims.literal.numerals import LETTERS, compile_ascii
 from entailgrid.claims.literal.units import scale_after, unit_after
 
-_QUOTED = compile_ascii(
-    r'(?<![\w"])"([^"\n]{3,600})"(?![\w"])|“([^“”\n]{3,600})”|«([^«»\n]{3,600})»|„([^„“”\n]{3,600})[“”]'
-)
+_QUOTED = compile_ascii(r'(?<![\w"])"([^"\n]{3,600})"(?![\w"])|“([^“”\n]{3,600})”|«([^«»\n]{3,600})»|„([^„“”\n]{3,600})[“”]')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 MIN_QUOTED_WORDS = 3
 """Shorter quoted strings are titles, labels and scare quotes."""

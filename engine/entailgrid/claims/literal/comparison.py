@@ -46,9 +46,7 @@ def compare(claim: Literal, premise: Sequence[Literal], premise_text: str) -> Ch
 def _conclude(claim: Literal, best: Relation, found: Literal | None) -> Check:
     if best >= Relation.LOOSE:
         return Check(claim, "match", found)
-    status: LiteralStatus = (
-        "mismatch" if best in (Relation.FAR, Relation.DIFFERENT) and not claim.weak else "cannot_check"
-    )
+    status: LiteralStatus = "mismatch" if best in (Relation.FAR, Relation.DIFFERENT) and not claim.weak else "cannot_check"
     return Check(claim, status, found if status == "mismatch" else None)
 
 
@@ -196,9 +194,7 @@ def _compare_identifier(claim: Literal, candidates: Sequence[Literal], premise_t
     if claim.unit == "phone":
         known = re.sub(r"[ ().-]", "", premise_text)
         phones = [literal for literal in candidates if literal.unit == "phone"]
-        equal = next(
-            (item for item in phones if item.name.endswith(claim.name) or claim.name.endswith(item.name)), None
-        )
+        equal = next((item for item in phones if item.name.endswith(claim.name) or claim.name.endswith(item.name)), None)
         if equal or re.search(rf"(?<!\d){claim.name}(?!\d)", known):
             return Check(claim, "match", equal)
         return Check(claim, "mismatch", phones[0]) if phones else Check(claim, "cannot_check")
@@ -229,9 +225,7 @@ def _is_alike(claim: Literal, literal: Literal) -> bool:
 
 
 def _common_prefix(left: str, right: str) -> int:
-    return next(
-        (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
-    )
+    return next((index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
 def _is_title(quotation: str) -> bool:

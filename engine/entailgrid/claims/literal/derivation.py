@@ -79,9 +79,8 @@ _ELAPSED = _cues(
     """
 )
 _ARITHMETIC = re.compile(r"\d\)?\s{0,3}[+−–-]\s{0,3}[$€£¥]?\d.{0,80}=", re.DOTALL)
-_COUNT_KEY = re.compile(
-    r"count|qty|quantity|number|num_|passengers|seats|nights|guests|units|people|items|bag", re.IGNORECASE
-)
+_EACH = re.compile(r"\b(?:per|each|apiece|times)\b|×", re.IGNORECASE)
+_COUNT_KEY = re.compile(r"count|qty|quantity|number|num_|passengers|seats|nights|guests|units|people|items|bag", re.IGNORECASE)
 
 
 def derive(claim: Literal, claim_text: str, premise: Sequence[Literal], lists: Sequence[int] = ()) -> Derivation | None:
@@ -163,6 +162,8 @@ def _product(operands: Operands, text: str) -> Derivation | None:
     prices = {value_of(item): item for item in operands.values if value_of(item) not in (0, 1)}
     counts = {count for count in (*said, *keyed, *map(Decimal, operands.lists)) if 2 <= count <= 99 and is_whole(count)}
     free, few = len(counts) * len(prices) <= MAX_PRODUCTS, len(prices) <= MAX_PRODUCTS
+    if len(prices) > 1 and not _EACH.search(text):
+        counts -= said - keyed
     for count in sorted(counts):
         for price, literal in prices.items():
             result = CONTEXT.multiply(count, price)

@@ -38,9 +38,7 @@ def extract(text: str) -> tuple[Literal, ...]:
         return _exact(text, _simple(masked))
     outside = _simple(blank(masked, [(item.start, item.end) for item in quotations]))
     whole = _exact(text, _simple(masked))
-    filled = [
-        replace(item, name=text[item.start + 1 : item.end - 1], inner=_within(whole, item)) for item in quotations
-    ]
+    filled = [replace(item, name=text[item.start + 1 : item.end - 1], inner=_within(whole, item)) for item in quotations]
     return _exact(text, sorted((*filled, *outside), key=lambda literal: literal.start))
 
 

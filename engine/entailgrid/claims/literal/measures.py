@@ -50,9 +50,7 @@ _TAIL = re.compile(
     r"(?P<over>\+(?!\d)| (?:or|and) (?:more|longer|above|over|higher)\b)|(?P<under> or (?:less|fewer|under|lower)\b)"
 )
 _ABOUT_TAIL = re.compile(r" or so\b| approximately\b", re.IGNORECASE)
-_JOIN = re.compile(
-    r"[ \u00a0]?(?:-|–|—|−|\.\.\.?)[ \u00a0]?|[ \u00a0]{1,2}(?:to|through|up to|till|until)[ \u00a0]{1,2}"
-)
+_JOIN = re.compile(r"[ \u00a0]?(?:-|–|—|−|\.\.\.?)[ \u00a0]?|[ \u00a0]{1,2}(?:to|through|up to|till|until)[ \u00a0]{1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d[-–]\d\d")
 _AND = re.compile(r" {1,2}and {1,2}")
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |around )?$", re.IGNORECASE)
@@ -121,9 +119,7 @@ def find_measures(text: str) -> Iterator[Literal]:
 
 def _is_noise(term: _Term) -> bool:
     """A lone "one" or a bare half: pronouns and set phrases more often than values."""
-    return (
-        term.atom.is_word and not term.atom.is_ordinal and term.unit is None and term.figures[0] in (1, Decimal("0.5"))
-    )
+    return term.atom.is_word and not term.atom.is_ordinal and term.unit is None and term.figures[0] in (1, Decimal("0.5"))
 
 
 def _read(text: str, atom: Atom) -> _Term:

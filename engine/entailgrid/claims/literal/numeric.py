@@ -60,12 +60,7 @@ def relate_measures(claim: Literal, known: Literal) -> tuple[Relation, Decimal]:
 
 def is_year(literal: Literal) -> bool:
     """Whether a bare number may be a year."""
-    return (
-        literal.kind == "number"
-        and len(literal.text) == 4
-        and literal.text.isdigit()
-        and literal.text[:2] in ("19", "20")
-    )
+    return literal.kind == "number" and len(literal.text) == 4 and literal.text.isdigit() and literal.text[:2] in ("19", "20")
 
 
 def _are_alike(claim: Literal, known: Literal) -> bool:
@@ -112,13 +107,7 @@ def _to_bare_number(claim: Literal, known: Literal) -> Relation:
         if claim.figures and claim.figures != claim.measures:
             equal = equal or agrees(claim, claim.measures, known, known.figures)
         return (
-            Relation.LOOSE
-            if equal
-            else Relation.DIFFERENT
-            if known.key
-            else Relation.FAR
-            if known.isolated
-            else Relation.NONE
+            Relation.LOOSE if equal else Relation.DIFFERENT if known.key else Relation.FAR if known.isolated else Relation.NONE
         )
     if claim.kind == "percentage":
         return _to_rate(claim, known, equal)
@@ -131,9 +120,7 @@ def _to_keyed_number(claim: Literal, known: Literal, unit: Unit) -> Relation:
     if unit.kind != claim.kind:
         return Relation.NONE
     measures = tuple(Measure(unit.convert(item.low), unit.convert(item.high)) for item in known.figures)
-    view = Literal(
-        known.text, unit.kind, known.start, known.end, unit=unit.dimension, measures=measures, bound=known.bound
-    )
+    view = Literal(known.text, unit.kind, known.start, known.end, unit=unit.dimension, measures=measures, bound=known.bound)
     relation = _same_kind(claim, view)
     if relation is Relation.DIFFERENT and claim.kind == "percentage" and claim.unit == unit.dimension:
         return Relation.LOOSE if _is_fraction_of(claim, known) else relation
@@ -153,8 +140,7 @@ def _to_rate(claim: Literal, known: Literal, equal: bool) -> Relation:
 
 def _is_fraction_of(claim: Literal, known: Literal) -> bool:
     shares = tuple(
-        Measure(CONTEXT.multiply(item.low, Decimal(100)), CONTEXT.multiply(item.high, Decimal(100)))
-        for item in known.figures
+        Measure(CONTEXT.multiply(item.low, Decimal(100)), CONTEXT.multiply(item.high, Decimal(100))) for item in known.figures
     )
     return all(abs(item.high) <= 1 for item in known.figures) and agrees(claim, claim.figures, known, shares)
 
@@ -183,7 +169,5 @@ def _fits(claim: Literal, want: Measure, known: Literal, have: Measure) -> bool:
 
 def _distance(left: tuple[Measure, ...], right: tuple[Measure, ...]) -> Decimal:
     """The smallest relative difference of two sets of readings."""
-    gaps = [
-        CONTEXT.divide(abs(a.low - b.low), max(abs(a.low), abs(b.low), Decimal("1e-30"))) for a in left for b in right
-    ]
+    gaps = [CONTEXT.divide(abs(a.low - b.low), max(abs(a.low), abs(b.low), Decimal("1e-30"))) for a in left for b in right]
     return min(gaps, default=Decimal(10))

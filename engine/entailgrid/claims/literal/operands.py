@@ -58,9 +58,7 @@ class Operands:
                 yield left, right
 
 
-def read_operands(
-    claim: Literal, stated: Sequence[Literal], premise: Sequence[Literal], lists: Sequence[int]
-) -> Operands:
+def read_operands(claim: Literal, stated: Sequence[Literal], premise: Sequence[Literal], lists: Sequence[int]) -> Operands:
     """The operands for `claim`, whose own text holds the literals `stated`."""
     flat = tuple(end for literal in premise for item in (literal.inner or (literal,)) for end in _ends(item))
     values = tuple(literal for literal in flat if is_operand(claim, literal))

@@ -103,9 +103,7 @@ class _Reader:
         self.conversation.answer(index, text, citations)
         for call, place in objects(message.get("tool_calls"), f"{path}.tool_calls"):
             body = as_object(call.get("function"), f"{place}.function")
-            self.conversation.call(
-                as_text(call.get("id"), f"{place}.id"), text_of(body.get("name")), body.get("arguments")
-            )
+            self.conversation.call(as_text(call.get("id"), f"{place}.id"), text_of(body.get("name")), body.get("arguments"))
 
     def _tool(self, message: dict[str, Any], path: str) -> None:
         """A tool message: each document is a source of its own (`<call id>:<index>`), as citations name them."""
@@ -157,10 +155,7 @@ class _Reader:
         for citation, place in objects(citations, where):
             if citation.get("type") in ("PLAN", "THINKING_CONTENT"):
                 continue
-            ids = [
-                self._resolve(id, {}, place)
-                for id in as_list(citation.get("document_ids") or [], f"{place}.document_ids")
-            ]
+            ids = [self._resolve(id, {}, place) for id in as_list(citation.get("document_ids") or [], f"{place}.document_ids")]
             for source, path in objects(citation.get("sources"), f"{place}.sources"):
                 ids.append(self._resolve(source.get("id"), source, path))
             block = citation.get("content_index")

@@ -126,9 +126,7 @@ class _Reader:
 
     def _mcp_call(self, item: dict[str, Any], path: str) -> None:
         call_id = as_text(item.get("id"), f"{path}.id")
-        self.conversation.call(
-            call_id, text_of(item.get("name")), item.get("arguments"), text_of(item.get("server_label"))
-        )
+        self.conversation.call(call_id, text_of(item.get("name")), item.get("arguments"), text_of(item.get("server_label")))
         output, error = item.get("output"), item.get("error")
         if output is None and error is None:
             output, failed = NO_RESULT, True
