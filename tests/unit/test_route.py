@@ -91,7 +91,7 @@ def test_the_segment_with_the_claims_words_is_found_among_many() -> None:
     text = " ".join(f"Plan {number} costs {number} dollars." for number in range(500)) + " The refund window is thirty days."
     found = segments_of(Source(id="s", text=text), 0)
     flat = np.zeros((len(found), 8), np.float32)
-    (one,) = route(["The refund window is thirty days."], found, flat[:1], flat, LIMITS, [frozenset()])
+    (one,) = route(["The refund window is thirty days."], found, Lexicon(found), flat[:1], flat, LIMITS, [frozenset()])
     assert any("refund window" in candidate.text for candidate in one.candidates)
 
 
@@ -118,7 +118,7 @@ def test_a_far_source_offers_its_best_segment_alone_unless_it_is_cited() -> None
     known = np.array([[1, 0]] * 2 + [[0, 1]] * 3, np.float32)
     counts = []
     for cited in (frozenset[int](), frozenset({1})):
-        (one,) = route(["refund window thirty days"], found, towards, known, LIMITS, [cited])
+        (one,) = route(["refund window thirty days"], found, Lexicon(found), towards, known, LIMITS, [cited])
         counts.append([sum(candidate.source == source for candidate in one.candidates) for source in (0, 1)])
     assert counts[0][1] == 1
     assert counts[1][1] > 1

@@ -170,11 +170,10 @@ def _skip_reason(text: str, *, asked: bool, opens: bool, is_item: bool, has_cont
     if reason:
         return reason
     label = text.rstrip(": ")
-    if opens and (
-        is_lead_in(text) or is_lead_in(strip_filler(text)) or len(label.split()) <= 5 or (is_item and ": " not in label)
-    ):
+    short = len(label.split()) <= 5 and len(label) <= 100
+    if opens and (is_lead_in(text) or is_lead_in(strip_filler(text)) or short or (is_item and ": " not in label)):
         return "heading"
-    if text.endswith(":") and (len(label.split()) <= 5 or is_lead_in(text)):
+    if text.endswith(":") and (short or is_lead_in(text)):
         return "heading"
     if is_item and not has_context and len(label.split()) <= 1 and not re.search(r"\d", label):
         return "fragment"

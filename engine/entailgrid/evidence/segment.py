@@ -312,15 +312,16 @@ def _prose(text: str, spans: Sequence[Span], heading: str) -> Iterator[Segment]:
     for span in _bounded(text, spans):
         piece = text[span.start : span.end]
         premise = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", piece)
+        fields = _line_fields(premise, span)
         if before and _PRONOUN.match(premise):
             premise = f"{text[before.start : before.end]} {premise}"[-MAX_CHARS:]
         if heading:
             premise = f"{heading}: {premise}"
-        yield Segment(-1, premise, start=span.start, end=span.end, fields=_line_fields(premise, span))
+        yield Segment(-1, premise, start=span.start, end=span.end, fields=fields)
         before = span
 
 
-_KEY_VALUE = re.compile(r"(?:[^:]{1,100}: )?([A-Z][\w /-]{1,40}): (\S[^:]{0,80}?)\.?$")
+_KEY_VALUE = re.compile(r"([A-Z][\w /-]{1,40}): (\S[^:]{0,80}?)\.?$")
 
 
 def _line_fields(premise: str, span: Span) -> tuple[Field, ...]:

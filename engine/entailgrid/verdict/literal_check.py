@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from entailgrid.claims.literals import Check, Literal, compare, derive, extract
+from entailgrid.claims.literals import Check, Derivation, Literal, compare, derive, extract
 from entailgrid.types import LiteralKind, LiteralStatus
 
 
@@ -56,11 +56,23 @@ def check_literals(claim: str, premise: str, source: SourceValues) -> tuple[Lite
 def _outcome(literal: Literal, check: Check, claim: str, held: Sequence[Literal], source: SourceValues) -> LiteralOutcome:
     found = check.found.text if check.found else None
     if check.status != "match":
-        derived = derive(literal, claim, held, source.lists) or derive(literal, claim, source.values, source.lists)
+        derived = _derived(literal, claim, held, source) or derive(literal, claim, source.values, source.lists)
         if derived:
             return LiteralOutcome(literal.text, literal.kind, "match", literal.weak, derivation=derived.expression)
     verbatim = check.status == "match" and (found is None or found.casefold() == literal.text.casefold())
     return LiteralOutcome(literal.text, literal.kind, check.status, literal.weak, found=found, verbatim=verbatim)
+
+
+_EACH = re.compile(r"\b(?:per|each|apiece|times)\b", re.IGNORECASE)
+
+
+def _derived(literal: Literal, claim: str, held: Sequence[Literal], source: SourceValues) -> Derivation | None:
+    """From the premise alone; but no product with one price where the source has several and the claim names none."""
+    derived = derive(literal, claim, held, source.lists)
+    if derived and derived.operation == "product" and not _EACH.search(claim):
+        prices = {value.value for value in source.values if value.kind == derived.operands[0].kind}
+        return derived if len(prices) <= 1 else None
+    return derived
 
 
 def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceValues) -> tuple[LiteralOutcome, ...]:
