@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,3 +15,16 @@ def verifier() -> Iterator[Verifier]:
     """One verifier on the shipped models for the whole session."""
     with Verifier() as shared:
         yield shared
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--data", type=Path, help="folder of the development data, for the tests that need it")
+
+
+@pytest.fixture(scope="session")
+def data(request: pytest.FixtureRequest) -> Path:
+    """The development data; a test that asks for it is skipped by name without `--data DIR`."""
+    folder: Path | None = request.config.getoption("--data")
+    if folder is None:
+        pytest.skip("needs --data DIR")
+    return folder

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from entailgrid.claims.actions import is_action, performing_sources
-from entailgrid.claims.citations import Citation, citations_of, covering, marks_of
+from entailgrid.claims.citations import Citation, citations_of
 from entailgrid.claims.decompose import Claim, claims_of
+from entailgrid.claims.reach import covering, marks_of
 from entailgrid.evidence.route import Lexicon, Routed, RoutingLimits, route
 from entailgrid.evidence.segment import Segment, segments_of
 from entailgrid.evidence.sources import inspect
@@ -27,9 +28,10 @@ from entailgrid.types import (
 from entailgrid.verdict.calibrate import Calibration
 from entailgrid.verdict.claim import ClaimVerdict, Question, SourceFacts, decide_claim, stances_of
 from entailgrid.verdict.decide import decide_answer
+from entailgrid.verdict.fields import FieldConflict, field_conflict
 from entailgrid.verdict.literal_check import LiteralOutcome, rederived
 from entailgrid.verdict.policy import Policy
-from entailgrid.verdict.premises import FieldConflict, SourceView, field_conflict, view_of, weigh_premise
+from entailgrid.verdict.premises import SourceView, view_of, weigh_premise
 from entailgrid.verdict.reporting import claim_report, skipped_report
 from entailgrid.verdict.weigh import PremiseVerdict
 

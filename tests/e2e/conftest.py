@@ -1,17 +1,16 @@
-"""One verifier for all end-to-end tests, and the command line as a function."""
+"""The command line as a function."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from entailgrid import Verifier
 from entailgrid.doors import cli, verifying
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,12 +26,6 @@ class Run:
 
 
 Command = Callable[..., Run]
-
-
-@pytest.fixture(scope="session")
-def verifier() -> Iterator[Verifier]:
-    with Verifier(threads=2) as shared:
-        yield shared
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from entailgrid.claims.citations import citations_of, covering, marks_of
+from entailgrid.claims.citations import citations_of
 from entailgrid.claims.decompose import claims_of
+from entailgrid.claims.reach import covering, marks_of
 from entailgrid.language import Span
 from entailgrid.types import Trace
 from strategies import traces

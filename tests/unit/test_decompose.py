@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from entailgrid.claims.citations import citations_of, marks_of
+from entailgrid.claims.citations import citations_of
 from entailgrid.claims.decompose import MAX_CHARS, Claim, claims_of
+from entailgrid.claims.reach import marks_of
 from entailgrid.types import Trace
 from strategies import TEXTS
 

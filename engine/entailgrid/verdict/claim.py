@@ -257,6 +257,8 @@ def _may_back(question: Question, stance: Stance, policy: Policy) -> bool:
 
 
 _RIGHT = ("correct", "ambiguous")
+_CERTAIN = ("phantom_source", "error_source", "below_tier", "stale_source")
+"""Failures that no further evidence undoes."""
 _WRONG = ("phantom_source", "error_source", "wrong_source", "below_tier", "stale_source")
 
 
@@ -277,6 +279,8 @@ def _verdict(
     policy: Policy,
     reasons: list[str],
 ) -> tuple[Verdict, str | None]:
+    if not question.complete and attribution not in _CERTAIN:
+        return "abstain", "out of time before all of its evidence was scored"
     if attribution in _WRONG:
         return "block", None
     if support == "supported":
@@ -289,8 +293,6 @@ def _verdict(
         if attribution == "uncited" and policy.uncited == "flag":
             reasons.append("uncited")
         return _conflict(question, supporting, contradicting, reasons)
-    if not question.complete:
-        return "abstain", "out of time before all of its evidence was scored"
     if not any(facts.usable for facts in question.facts.values()):
         return "abstain", "no usable source"
     if question.unknown_language and support != "contradicted":

@@ -8,7 +8,7 @@ from entailgrid.claims.decompose import Claim
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.types import ClaimReport, Evidence, LiteralReport
 from entailgrid.verdict.claim import ClaimVerdict, Stance
-from entailgrid.verdict.premises import FieldConflict, matched_fields
+from entailgrid.verdict.fields import FieldConflict, matched_fields
 from entailgrid.verdict.weigh import PremiseVerdict
 
 _DIGITS = 6
