@@ -21,7 +21,7 @@ check: $(VENV)/.full  ## format, lint, types, dependency direction
 	$(BIN)/lint-imports
 
 test: $(VENV)/.full  ## all tests; DATA=DIR adds those that need the development data
-	$(BIN)/pytest --cov --cov-report=term:skip-covered $(if $(DATA),--data $(DATA))
+	$(BIN)/pytest --cov --cov-report=term:skip-covered $(if $(DATA),--data=$(DATA))
 
 bench: $(VENV)/.bench  ## measure; writes benchmarks/results; needs DATA=DIR
 	@[ -n "$(DATA)" ] || { echo "make bench needs DATA=DIR, the development data"; exit 1; }
