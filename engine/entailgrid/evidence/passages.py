@@ -45,7 +45,7 @@ def markdown_segments(text: str, title: str) -> Iterator[Segment]:
 def _table_end(lines: Sequence[tuple[int, str]], number: int) -> int:
     """The last line of the table that starts at line `number` (header, rule, at least one row), or `number` itself."""
     piped = ["|" in line for _, line in lines[number : number + 3]]
-    if piped != [True] * 3 or not is_table_rule(lines[number + 1][1]):
+    if piped != [True] * 3 or not is_table_rule(lines[number + 1][1]) or not lines[number + 2][1].strip("| \t\r\n"):
         return number
     last = number + 2
     while last + 1 < len(lines) and "|" in lines[last + 1][1]:

@@ -90,9 +90,9 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 @lru_cache(maxsize=16384)
 def names_in(text: str) -> frozenset[str]:
-    """Capitalised words inside a claim (not its first word), lower-case: people, places, products."""
+    """Capitalised words inside a claim (not its first word, no key before a colon), lower-case: people, places, products."""
     found = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(text, text.rfind(": ") + 1):
         word = match.group()
         opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in '.:!?"“(|•-'
         if word[0].isupper() and len(word) > 2 and not opens:
