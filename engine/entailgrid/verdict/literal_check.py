@@ -85,12 +85,12 @@ def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceVa
     return tuple(result)
 
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w-]*\d)")
 
 
 @lru_cache(maxsize=16384)
 def names_in(text: str) -> frozenset[str]:
-    """Capitalised words inside a claim (not its first word, no key before a colon), lower-case: people, places, products."""
+    """Capitalised words inside a claim (not its first word, no key before a colon, no code with digits), lower-case: people, places, products."""
     found = []
     for match in _WORD.finditer(text, text.rfind(": ") + 1):
         word = match.group()
