@@ -90,7 +90,7 @@ _WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w-]*\d)")
 
 @lru_cache(maxsize=16384)
 def names_in(text: str) -> frozenset[str]:
-    """Capitalised words inside a claim (not its first word, no key before a colon, no code with digits), lower-case: people, places, products."""
+    """Capitalised words of a claim, lower-case: people, places, products. Not its first word, a key or a code with digits."""
     found = []
     for match in _WORD.finditer(text, text.rfind(": ") + 1):
         word = match.group()

@@ -60,7 +60,13 @@ def _qualified(text: str) -> frozenset[tuple[str, str]]:
     for first, second in itertools.pairwise(matches):
         word = first.group()
         adjacent = not text[first.end() : second.start()].strip()
-        if word.isalpha() and word[0].isupper() and adjacent and word.lower() not in STOP_WORDS and second.group().lower() not in STOP_WORDS:
+        if (
+            word.isalpha()
+            and word[0].isupper()
+            and adjacent
+            and word.lower() not in STOP_WORDS
+            and second.group().lower() not in STOP_WORDS
+        ):
             found.add((stem(word.lower()), stem(second.group().lower())))
     return frozenset(found)
 
