@@ -162,7 +162,7 @@ class ReadableReport:
             yield Hanging(note, first="")
         coverage = self.report.coverage
         unscored = f", {coverage.tokens_unscored} tokens unscored" if coverage.tokens_unscored else ""
-        yield Text(f"{coverage.pairs_scored} pairs, {self.report.timing_ms.total:.0f} ms{unscored}", "dim")
+        yield Text(f"{wording.counted(coverage.pairs_scored, 'pair')}, {self.report.timing_ms.total:.0f} ms{unscored}", "dim")
 
     def _citation_notes(self) -> Iterator[Text]:
         meaning = {
@@ -221,4 +221,6 @@ def print_summary(console: Console, counts: Mapping[str, int], pairs: int, secon
     total = sum(counts.values())
     parts = [("allow", "allowed"), ("block", "blocked"), ("abstain", "abstained"), ("failed", "failed")]
     words = ", ".join(f"{counts.get(key, 0)} {word}" for key, word in parts)
-    console.print(Hanging(Text(f"{total} answers: {words}; {pairs} pairs in {seconds:.1f} s", "bold"), first=""))
+    console.print(
+        Hanging(Text(f"{total} answers: {words}; {wording.counted(pairs, 'pair')} in {seconds:.1f} s", "bold"), first="")
+    )

@@ -27,7 +27,7 @@ ATTRIBUTION: Mapping[Attribution, str] = {
     "ambiguous": "more than one place could be its source, too close to call",
     "uncited": "it names no source",
     "phantom_source": "it cites a call that the agent never made",
-    "error_source": "the cited result is an error, not data",
+    "error_source": "the result that it rests on is an error, not data",
     "stale_source": "the cited result was too old when the answer was given",
     "below_tier": "the cited source is not trusted enough for this claim",
 }
@@ -89,13 +89,13 @@ def decision_in_words(decision: Decision, claims: Sequence[ClaimReport]) -> str:
     if not factual:
         return "The answer states no fact that needs a source."
     if decision == "allow":
-        return f"{_counted(len(factual), 'claim')} checked, none fails."
+        return f"{counted(len(factual), 'claim')} checked, none fails."
     if decision == "abstain":
         open_claims = sum(claim.verdict == "abstain" for claim in factual)
-        return f"No claim fails, but {open_claims} of {_counted(len(factual), 'claim')} could not be verified."
+        return f"No claim fails, but {open_claims} of {counted(len(factual), 'claim')} could not be verified."
     failing = sum(claim.verdict == "block" for claim in factual)
-    return f"{failing} of {_counted(len(factual), 'claim')} {'fails' if failing == 1 else 'fail'}."
+    return f"{failing} of {counted(len(factual), 'claim')} {'fails' if failing == 1 else 'fail'}."
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -19,7 +19,8 @@ _LONGEST_PROBLEM = 300
 
 
 def validate(model: type[Model], data: object, where: str = "") -> Model:
-    """`data` as a `model`. Raises `InvalidTrace` for the first of its problems, `where` before its path."""
+    """`data` as a `model`. Raises `InvalidTrace` for the first of its problems (a misspelt key before what it
+    leaves missing), `where` before its path."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -32,7 +33,7 @@ def prefix_path(where: str, path: str) -> str:
 
 
 def _translate(error: ValidationError, model: type[BaseModel], data: object, where: str) -> InvalidTrace:
-    found = error.errors(include_url=False)
+    found = sorted(error.errors(include_url=False), key=lambda item: item["type"] == "missing")
     parts, container = _locate(data, found[0]["loc"])
     path, problem = join_path(parts), _problem(found[0], parts, container, model)
     stated = _LEADING_PATH.fullmatch(problem) if found[0]["type"] == "value_error" else None

@@ -102,6 +102,10 @@ def stated_values(claim: str, segment: Segment) -> int:
     )
 
 
+_DENIED = re.compile(
+    r"(?:\b(?:does|do|did|is|are|was|were|has|have|will|can) not\b|n['’]t\b|\bnot\b)[^.;:,]{0,24}$", re.IGNORECASE
+)
+"""A negation right before a value: it is the value that the claim denies."""
 _YES = frozenset(("yes", "true", "y", "on", "enabled", "included"))
 _NO = frozenset(("no", "false", "n", "off", "disabled", "none", "0"))
 
@@ -114,7 +118,10 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
     if not shared:
         return None
     value = field.value.lower()
-    literal = any(_same_value(item, field) for item in literals_of(claim) if not item.weak)
+    same = [item for item in literals_of(claim) if not item.weak and _same_value(item, field)]
+    literal = bool(same)
+    if any(_DENIED.search(claim[max(0, item.start - 30) : item.start]) for item in same):
+        return "opposite"
     wording = frozenset(words(field.value))
     worded = bool(wording) and wording <= frozenset(words(claim))
     if literal or worded:
