@@ -15,8 +15,8 @@ TOLERANCE = Decimal("0.05")
 """How far "about 100" may be off, relative."""
 _SECONDS = {"business_day": Decimal(86400), "calendar": Decimal(2629746)}
 """About how long the base unit of a duration's dimension is, to tell which durations are of the same order."""
-REACH = Decimal(2)
-"""How far a value may lie beyond the bound that a claim states ("over 100": 100 to 200), as a factor."""
+REACH = Decimal("1.5")
+"""How far a value may lie beyond the bound that a claim states ("over 100": 100 to 150), as a factor."""
 
 _TIME_KEY = re.compile(
     r"window|period|duration|ttl|timeout|\bage\b|term|delay|expir|trial|notice|warranty|retention|validity|elapsed|interval|"
