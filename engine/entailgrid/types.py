@@ -55,6 +55,9 @@ LiteralKind = Literal[
 LiteralStatus = Literal["match", "mismatch", "cannot_check"]
 InputFormat = Literal["contract", "openai", "openai-responses", "anthropic", "cohere", "mcp"]
 
+USER_MESSAGE = "user message"
+"""Name of the sources that are a user's own words."""
+
 
 def _iso(value: Any) -> Any:
     if isinstance(value, datetime) or (isinstance(value, str) and not value.strip().lstrip("+-").replace(".", "").isdigit()):

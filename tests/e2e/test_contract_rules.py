@@ -207,3 +207,15 @@ def test_rule_17(verifier: Verifier) -> None:
     fresh = {"answer": f"{CLAIM} number 77 [1].", "sources": [{**POLICY, "text": "Seats cost $3 each. " * 900}]}
     report = verifier.verify(fresh, budget_ms=0.001)
     assert report.decision == "abstain"
+
+
+def test_evidence_at_the_end_of_a_long_source_is_found(verifier: Verifier) -> None:
+    filler = " ".join(f"Section {n} says that item {n} is stored in room {n % 97} on floor {n % 7}." for n in range(1500))
+    source = {"id": "handbook", "text": f"{filler} The annual maintenance of pump P-77 falls in October."}
+    assert len(str(source["text"]).split()) > 20_000
+    right = verifier.verify({"answer": "The annual maintenance of pump P-77 falls in October [1].", "sources": [source]})
+    wrong = verifier.verify({"answer": "The annual maintenance of pump P-77 falls in March [1].", "sources": [source]})
+    assert (right.decision, wrong.decision) == ("allow", "block")
+    evidence = right.claims[0].supported_by[0]
+    assert str(source["text"])[evidence.start : evidence.end] == "The annual maintenance of pump P-77 falls in October."
+    assert right.coverage.tokens_unscored == 0

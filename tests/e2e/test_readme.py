@@ -17,3 +17,10 @@ def test_the_example_prints_what_the_readme_shows() -> None:
     assert shown
     run = subprocess.run([sys.executable, "-c", code.group(1)], capture_output=True, text=True, check=True)
     assert run.stdout == shown.group(1)
+
+
+def test_the_figures_are_those_of_the_results() -> None:
+    script = Path(__file__).parents[2] / "benchmarks" / "readme_figures.py"
+    code = f"import sys; sys.path.insert(0, {str(script.parent)!r}); import readme_figures; print(readme_figures.table())"
+    table = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert table.strip() in README

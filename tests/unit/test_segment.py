@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entailgrid.evidence.segment import MAX_CHARS
+from entailgrid.evidence.structured import is_table_rule
 from reading_sources import TITLE_CHARS, resolve, segments, uncovered
 from strategies import JSON_CONTAINERS, JSON_VALUES, TEXTS, json_texts
 
@@ -21,7 +22,8 @@ PROSE = st.lists(TEXTS | st.sampled_from(["\n", "\n\n", ". ", "word " * 150, "x"
 @settings(max_examples=200, deadline=None)
 def test_no_character_of_a_text_is_lost(text: str) -> None:
     found = segments(text=text)
-    if any(segment.fields for segment in found) or "<" in text:
+    has_table = any(is_table_rule(line) for line in text.splitlines())
+    if has_table or any(segment.fields for segment in found) or "<" in text:
         return  # structure is tested below: its punctuation belongs to no field
     assert uncovered(text, found) == ""
 

@@ -30,11 +30,8 @@ def markdown_segments(text: str, title: str) -> Iterator[Segment]:
     heading, number = "", 0
     while number < len(lines):
         offset, line = lines[number]
-        last = number
-        if "|" in line and number + 1 < len(lines) and is_table_rule(lines[number + 1][1]) and "|" in lines[number + 1][1]:
-            last = number + 1
-            while last + 1 < len(lines) and "|" in lines[last + 1][1]:
-                last += 1
+        last = _table_end(lines, number)
+        if last > number:
             yield from prose(text, [trim(text, Span(offset, offset + len(line)))], heading)
             for row in markdown_table(lines[number : last + 1]):
                 yield from bounded_row(text, row, heading or title)
@@ -43,6 +40,17 @@ def markdown_segments(text: str, title: str) -> Iterator[Segment]:
                 heading = match.group(2)[:100]
             yield from prose(text, sentences_at(text, offset, offset + len(line)), "" if match else heading)
         number = last + 1
+
+
+def _table_end(lines: Sequence[tuple[int, str]], number: int) -> int:
+    """The last line of the table that starts at line `number` (header, rule, at least one row), or `number` itself."""
+    piped = ["|" in line for _, line in lines[number : number + 3]]
+    if piped != [True] * 3 or not is_table_rule(lines[number + 1][1]) or not lines[number + 2][1].strip("| \t\r\n"):
+        return number
+    last = number + 2
+    while last + 1 < len(lines) and "|" in lines[last + 1][1]:
+        last += 1
+    return last
 
 
 def bounded_row(text: str, row: Row, title: str) -> Iterator[Segment]:

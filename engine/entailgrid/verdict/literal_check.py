@@ -86,14 +86,14 @@ def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceVa
     return tuple(result)
 
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w-]*\d)")
 
 
 @lru_cache(maxsize=16384)
 def names_in(text: str) -> frozenset[str]:
-    """Capitalised words inside a claim (not its first word), lower-case: people, places, products."""
+    """Capitalised words of a claim, lower-case: people, places, products. Not its first word, a key or a code with digits."""
     found = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(text, text.rfind(": ") + 1):
         word = match.group()
         opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in '.:!?"“(|•-'
         if word[0].isupper() and len(word) > 2 and not opens:

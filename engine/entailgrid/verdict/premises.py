@@ -15,7 +15,7 @@ from entailgrid.claims.worth import no_claim
 from entailgrid.evidence.route import Candidate, Lexicon, stems_of
 from entailgrid.evidence.segment import Segment
 from entailgrid.language import stem, words
-from entailgrid.types import Source
+from entailgrid.types import USER_MESSAGE, Source
 from entailgrid.verdict.calibrate import Calibration
 from entailgrid.verdict.fields import denied_fields, keyed, lacks_value, matched_fields, misplaced_values, stated_values
 from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, literals_of, names_in
@@ -34,11 +34,15 @@ _BARE_COVERAGE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A source as the verdicts see it: its segments, its context and values, and the stems that occur anywhere in it."""
+    """A source as the verdicts see it: its context and values, and the stems that occur anywhere in it.
+
+    What users say of themselves may support a claim ("you asked for 26 May"); it contradicts none.
+    """
 
     values: SourceValues
     stems: frozenset[str]
     tool: str | None
+    is_user: bool = False
 
     @property
     def is_tool_result(self) -> bool:
@@ -57,7 +61,12 @@ def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
     if not values and len(segments) <= 12:
         values = [literal for segment in segments for literal in literals_of(segment.text)]
     counts = tuple(segment.count for segment in segments if segment.count is not None)
-    return SourceView(SourceValues(context, tuple(values[:_MAX_VALUES]), counts), stems | stems_of(context), source.tool)
+    return SourceView(
+        SourceValues(context, tuple(values[:_MAX_VALUES]), counts),
+        stems | stems_of(context),
+        source.tool,
+        source.name == USER_MESSAGE,
+    )
 
 
 def source_context(source: Source) -> str:
@@ -168,7 +177,7 @@ def weigh_premise(
         or (bool(literals) and all(one.status == "match" for one in literals) and _denies(claim, own, contradiction)),
         is_structured=structured,
         is_bare_value=bare,
-        asserts_nothing=not structured and (rule or no_claim(own) is not None),
+        asserts_nothing=view.is_user or (not structured and (rule or no_claim(own) is not None)),
         value_missing=lacks_value(claim, here) or (rule and not structured and bool(keyed(claim))),
         is_fragment=bool(keyed(claim)) and not structured,
         values_misplaced=sum(misplaced_values(claim, segments[index]) for index in candidate.segments),

@@ -6,7 +6,6 @@ import itertools
 import re
 from functools import lru_cache
 
-from entailgrid.evidence.route import stems_of
 from entailgrid.language import STOP_WORDS, stem
 
 _PAIRS = """open/closed open/shut opened/closed available/unavailable available/sold included/excluded includes/excludes
@@ -61,14 +60,20 @@ def _qualified(text: str) -> frozenset[tuple[str, str]]:
     for first, second in itertools.pairwise(matches):
         word = first.group()
         adjacent = not text[first.end() : second.start()].strip()
-        if word[0].isupper() and adjacent and word.lower() not in STOP_WORDS and second.group().lower() not in STOP_WORDS:
+        if (
+            word.isalpha()
+            and word[0].isupper()
+            and adjacent
+            and word.lower() not in STOP_WORDS
+            and second.group().lower() not in STOP_WORDS
+        ):
             found.add((stem(word.lower()), stem(second.group().lower())))
     return frozenset(found)
 
 
 def names_another_bearer(claim: str, premise: str) -> bool:
     """Whether the premise says of another thing of the same kind what the claim says: `Basic plans` against `Premium plans`."""
-    said, held = stems_of(claim), stems_of(premise)
+    said, held = _stems(claim), _stems(premise)
     theirs = _qualified(premise)
     for word, noun in _qualified(claim):
         if word in held or not any(noun == other for _, other in theirs):

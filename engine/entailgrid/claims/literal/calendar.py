@@ -48,6 +48,10 @@ _MONTH_FIRST = compile_ascii(
     rf"(?:,?[ \u00a0]{{1,2}}{_YEAR})?"
 )
 _MONTH_YEAR = compile_ascii(rf"(?<!\w){_MONTH},?(?: of)?[ \u00a0-]{{1,2}}{_YEAR}")
+_LONE_MONTH = compile_ascii(
+    r"\b(?:in|on|by|since|until|till|from|of|during|before|after|to|through|last|next|early|late|mid|between|and|for|each|every)"
+    rf"[ \u00a0-](?P<month>{'|'.join(_MONTHS)})(?![A-Za-z])(?!,?[ \u00a0-]{{1,2}}\d)"
+)
 _YEAR_MONTH = compile_ascii(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d-])")
 _QUARTER = compile_ascii(
     r"(?<!\w)Q(?P<quarter>[1-4])(?!\w)(?:[ \u00a0-]?(?:of |FY ?)?(?P<year>[12]\d{3})(?!\d))?"
@@ -108,6 +112,8 @@ def find_dates(text: str) -> Iterator[Literal]:
         for match in pattern.finditer(text):
             year = int(match["year"]) + (2000 if len(match["year"]) == 2 else 0)
             yield _date(text, *match.span("year"), (Day(year),))
+    for match in _LONE_MONTH.finditer(text):
+        yield _date(text, *match.span("month"), (Day(month=_NAMES[match["month"]]),))
     for match in _WEEKDAY.finditer(text):
         yield _date(text, *match.span("weekday"), (Day(weekday=_DAYS.index(match["weekday"])),))
 

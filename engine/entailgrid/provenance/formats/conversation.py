@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from entailgrid.provenance.formats.shape import joined_text, web_address
 from entailgrid.provenance.json_text import parse_arguments
 from entailgrid.provenance.validation import validate
-from entailgrid.types import ExplicitCitation, Source, Trace
+from entailgrid.types import USER_MESSAGE, ExplicitCitation, Source, Trace
 
 Citation = tuple[int, int, list[str]]
 """Half-open offsets of the answer in code points, and the ids of the cited sources."""
@@ -109,7 +109,7 @@ class Conversation:
         self._turns += 1
         self.question = joined_text(content) or self.question
         if content:
-            fields = {"id": self._unique(f"user_{self._turns}"), "content": content, "name": "user message"}
+            fields = {"id": self._unique(f"user_{self._turns}"), "content": content, "name": USER_MESSAGE}
             self._users.append(Entry(fields, where))
 
     def system(self, content: list[dict[str, Any]], where: str) -> None:
