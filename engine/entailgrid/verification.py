@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entailgrid.claims.actions import is_action, performing_sources
+from entailgrid.claims.actions import is_action, performing_sources, reports_failure
 from entailgrid.claims.citations import Citation, citations_of
 from entailgrid.claims.decompose import Claim, claims_of
 from entailgrid.claims.reach import covering, marks_of
 from entailgrid.evidence.route import Lexicon, Routed, RoutingLimits, route
 from entailgrid.evidence.segment import Segment, segments_of
-from entailgrid.evidence.sources import inspect
+from entailgrid.evidence.sources import inspect, result_data
 from entailgrid.inference.engine import Engine, Outcome, Ranked
 from entailgrid.language import Span, is_english
 from entailgrid.types import (
@@ -157,7 +157,11 @@ class Verification:
     ) -> tuple[ClaimReport, ClaimVerdict]:
         reached, cited = self._reaching(claim), self._cited(claim)
         performed = performing_sources(claim.text, self._trace.sources) if is_action(claim.text) else []
-        done = {index for index in performed if self._facts[index].usable}
+        done = {
+            index
+            for index in performed
+            if self._facts[index].usable and not reports_failure(result_data(self._trace.sources[index]))
+        }
         english = is_english(claim.text)
         weighed = self._weigh(claim.text, scored, row, views, done, english=english)
         complete = bool(scored.routed[row].candidates) or not self._segments

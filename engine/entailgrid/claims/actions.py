@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from entailgrid.language import stem, words
 from entailgrid.types import Source
@@ -59,6 +60,22 @@ def is_action(claim: str) -> bool:
     return bool(
         re.search(r"\b(?:I|we|We)(?:['’]ve| have|\b)|\b(?:has|have) (?:now |already |just )?been\b|\bsuccessfully\b", claim)
     )
+
+
+_FAILED = frozenset("failed failure error rejected declined denied refused undelivered bounced".split())
+_TO_WHOM = re.compile(r"\b(?:to|for|with) (?:(?:Mr|Ms|Mrs|Dr|Prof)\b\.? )?([A-Z][\w'’-]{2,})")
+
+
+def reports_failure(result: Any) -> bool:
+    """Whether an action tool's own result says that the action failed (`"status": "failed"`)."""
+    if not isinstance(result, Mapping):
+        return False
+    return any(str(result.get(key)).lower() in _FAILED for key in ("status", "state", "outcome", "result"))
+
+
+def recipients(claim: str) -> frozenset[str]:
+    """Names (lower-case) of those to or for whom something was done."""
+    return frozenset(match.group(1).lower() for match in _TO_WHOM.finditer(claim))
 
 
 def performing_sources(claim: str, sources: Sequence[Source]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ _CUE = re.compile(
     r"outlined|mentioned|seen|found) (?:in|by|on)|as (?:the|your)\b|citing|as reported by|(?:stated|shown|"
     r"listed|noted|recorded|found|reported|specified|"
     r"documented|indicated|confirmed) (?:in|by|on)|(?:from|in|on|by|via|using|under|with) (?=(?:the|your|our|"
-    r"this|its|their|his|her)\b))"
+    r"this|its|their|his|her)\b)"
+    r"|(?:checked|reviewed|consulted|accessed|pulled up|looked (?:at|up|into)|searched|retrieved) (?=(?:the|your)\b))"
     r"\s*(?=\S)",
     re.IGNORECASE,
 )
@@ -63,10 +65,10 @@ def phrases(answer: str, names: Names) -> Iterator[Phrase]:
 
 def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tuple[str, ...]] | None:
     """(end of the phrase, ids) where a source's name follows the cue, within eight words and before any stop."""
-    rest = text[match.end() :]
+    rest = text[match.end() : match.end() + _WINDOW]
     stop = _STOPPERS.search(rest)
     window = rest[: stop.start()] if stop else rest
-    spans = list(_WORD.finditer(_spaced(window)))[:9]
+    spans = list(itertools.islice(_WORD.finditer(_spaced(window)), 9))
     tokens = [stem(m.group().lower()) for m in spans]
     strong = bool(_STRONG.match(match.group()))
     best: tuple[int, int, list[str]] | None = None
@@ -75,7 +77,6 @@ def _after_cue(text: str, match: re.Match[str], names: Names) -> tuple[int, tupl
             at = position(tokens, phrase)
             if at is None or at > (4 if strong else 2) or (not strong and len(phrase) < 2):
                 continue
-            at + len(phrase)
             rank = (len(phrase), -at)
             if best is None or rank > (best[0], -best[1]):
                 best = (len(phrase), at, [named.id])
@@ -104,6 +105,8 @@ def _spaced(text: str) -> str:
     return text.replace("_", " ").replace("`", " ").replace("*", " ")
 
 
+_WINDOW = 240
+"""Characters after a cue in which a source's name is looked for; nine words fit."""
 _CLAUSE_EDGE = re.compile(r"(?:[,;]\s*)?\b(?:and|but|while|whereas)\s+|;\s+")
 
 
@@ -121,8 +124,8 @@ def _subject_phrases(text: str, offset: int, names: Names) -> Iterator[Phrase]:
 
 
 def _subject_phrase(text: str, clause: int, offset: int, names: Names) -> Phrase | None:
-    spaced = _spaced(text)
-    spans = list(_WORD.finditer(spaced, clause))[:14]
+    spaced = _spaced(text[: clause + 2 * _WINDOW])
+    spans = list(itertools.islice(_WORD.finditer(spaced, clause), 14))
     tokens = [stem(m.group().lower()) for m in spans]
     best: tuple[int, int, int, list[str]] | None = None
     for named in names.named:
@@ -159,7 +162,11 @@ _UNKNOWN_TOOL = re.compile(
 
 def _article(text: str, offset: int, start: int) -> int:
     """`start` moved before the article of the name."""
-    match = re.search(r"(?:^|(?<=\s))(?:the|your|our|my|this|its|their)\s+$", text[: start - offset], re.IGNORECASE)
+    match = re.search(
+        r"(?:^|(?<=\s))(?:the|your|our|my|this|its|their)\s+$",
+        text[max(0, start - offset - 12) : start - offset],
+        re.IGNORECASE,
+    )
     return start - (len(match.group()) if match else 0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from entailgrid.claims.attribution_phrases import phrases
 from entailgrid.claims.names import Names
@@ -23,6 +23,8 @@ class Citation:
     status: CitationStatus
     explicit: bool = False
     detachable: bool = True
+    given: tuple[Span, ...] = ()
+    """Spans of the trace's explicit citations that this one stands for."""
 
     @property
     def span(self) -> Span:
@@ -55,8 +57,11 @@ def citations_of(trace: Trace) -> list[Citation]:
     result = list(read)
     for given in trace.citations:
         ids = tuple(given.source_ids)
-        inside = [c for c in read if given.start <= c.start and c.end <= given.end and c.source_ids == ids]
-        if not inside:
+        inside = [n for n, c in enumerate(read) if given.start <= c.start and c.end <= given.end and c.source_ids == ids]
+        if inside:
+            first = result[inside[0]]
+            result[inside[0]] = replace(first, given=(*first.given, Span(given.start, given.end)))
+        else:
             status: CitationStatus = "resolved" if ids and known.issuperset(ids) else "phantom"
             result.append(Citation(given.start, given.end, "explicit", ids, status, explicit=True, detachable=False))
     return sorted(result, key=lambda citation: (citation.start, citation.end))
@@ -69,7 +74,7 @@ _LINK = re.compile(
 _URL = re.compile(r"<?\bhttps?://[^\s<>\"'`\]）】]+", re.IGNORECASE)
 _DEFINITION = re.compile(r"^\s{0,3}\[(\^?[^\]\n]{1,40})\]:\s*(.+?)\s*$", re.MULTILINE)
 _LIST_HEAD = re.compile(
-    r"^[\s#*_]*(?:sources?|references?|citations?|footnotes?)[\s*_]*:?[\s*_]*$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t#*_]{0,20}(?:sources?|references?|citations?|footnotes?)[ \t*_]{0,9}:?[ \t*_]{0,9}$", re.IGNORECASE | re.MULTILINE
 )
 _LIST_ENTRY = re.compile(r"^\s*(?:\[(\^?\w{1,12})\]|(\d{1,3})[.)]|[-*])\s*(.+?)\s*$")
 _AUTHOR_DATE = re.compile(
@@ -80,7 +85,7 @@ _AUTHOR_DATE = re.compile(
 _SUPERSCRIPT = re.compile(r"(?<=[\w.,;)\"”])([¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹]*)|<sup>\s*\[?(\d{1,3})\]?\s*</sup>")
 _SOURCE_NOTE = re.compile(r"[(\[]\s*(?:source|sources|ref|via|from)\s*:\s*([^()\[\]\n]{1,120})[)\]]", re.IGNORECASE)
 _IDS_IN_PARENTHESES = re.compile(r"\((?:see|cf\.?|ref\.?|id:?)? ?([^()\[\]\s][^()\[\]\n]{1,120})\)", re.IGNORECASE)
-_NO_CITATION = re.compile(r"```.*?```|!\[[^\]\n]*\]\([^()\s]*\)", re.DOTALL)
+_NO_CITATION = re.compile(r"```.*?```|!\[[^\]\n]{0,400}\]\([^()\s]{0,2000}\)", re.DOTALL)
 _SUPER_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 

@@ -70,6 +70,8 @@ def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:
         if block.kind in ("code", "reference"):
             continue
         if block.kind == "heading":
+            if _states_figure(plain(answer[block.start : block.end])):
+                found.extend(_block_claims(answer, block, None, above, marks))
             above = (
                 [*above, _intro(answer, block, Span(block.start, block.end), asks=False)] if block.start < block.end else above
             )
@@ -171,6 +173,10 @@ def _skip_reason(text: str, *, asked: bool, opens: bool, is_item: bool, has_cont
         return reason
     label = text.rstrip(": ")
     short = len(label.split()) <= 5 and len(label) <= 100
+    if opens and not is_lead_in(text) and not text.endswith(":") and _states_figure(text):
+        return None
+    if re.match(r"(?:just )?to (?:confirm|summari[sz]e|recap)\b", text, re.IGNORECASE) and _states_figure(text):
+        return None
     if opens and (is_lead_in(text) or is_lead_in(strip_filler(text)) or short or (is_item and ": " not in label)):
         return "heading"
     if text.endswith(":") and (short or is_lead_in(text)):
@@ -178,6 +184,11 @@ def _skip_reason(text: str, *, asked: bool, opens: bool, is_item: bool, has_cont
     if is_item and not has_context and len(label.split()) <= 1 and not re.search(r"\d", label):
         return "fragment"
     return None
+
+
+def _states_figure(text: str) -> bool:
+    """Whether a heading or lead-in itself states a figure: with a verb, or as `key: value`."""
+    return bool(re.search(r"\d", text) and _HAS_VERB.search(text)) or bool(re.search(r": .*\d", text))
 
 
 _LABEL = re.compile(r"\W{0,3}([^:.!?\n]{2,60}?)\W{0,3}:\W{0,3}\s")

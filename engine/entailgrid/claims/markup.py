@@ -26,6 +26,9 @@ class Block:
 
 
 _FENCE = re.compile(r"\s*(```|~~~)")
+_PROSE = ("", "text", "txt", "markdown", "md")
+_SENTENCE = re.compile(r"\s*[A-Z][\w'’-]* (?:\S+ ){2,}\S*\w[.!]\s*$")
+"""A line of a plain fence that reads as a sentence is no code."""
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?=\S)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•–]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)")
 _QUOTE = re.compile(r"\s{0,3}(?:>\s?)+")
@@ -39,14 +42,15 @@ def blocks(text: str) -> list[Block]:
     """The blocks of `text` in order; blank lines part paragraphs but make no block."""
     found: list[Block] = []
     header: tuple[str, ...] = ()
-    fenced, listing = False, False
+    fenced, prose, listing = False, False, False
     lines = list(_numbered_lines(text))
     for index, (start, end) in enumerate(lines):
         line = text[start:end]
         if _FENCE.match(line):
             fenced = not fenced
+            prose = line.strip("`~ \t").lower() in _PROSE
             found.append(Block("code", start, end))
-        elif fenced:
+        elif fenced and not (prose and _SENTENCE.match(line)):
             found.append(Block("code", start, end))
         elif line.strip():
             following = text[slice(*lines[index + 1])] if index + 1 < len(lines) else ""

@@ -90,8 +90,7 @@ class Names:
         exact = tuple(s.id for s in self.sources if s.url and _normal_url(s.url) == wanted)
         if exact or not wanted:
             return exact
-        base = wanted.partition("#")[0].partition("?")[0]
-        return tuple(s.id for s in self.sources if s.url and _normal_url(s.url).partition("#")[0].partition("?")[0] == base)
+        return tuple(s.id for s in self.sources if s.url and _same_page(_normal_url(s.url), wanted))
 
     def mentions(self, url: str) -> bool:
         """Whether a source's own text holds this URL: then it is content, not a citation."""
@@ -181,6 +180,12 @@ def _normal_url(url: str) -> str:
     tail = f"?{parts.query}" if parts.query else ""
     tail += f"#{parts.fragment}" if parts.fragment else ""
     return f"{host}{unquote(parts.path).rstrip('/')}{tail}" if host else ""
+
+
+def _same_page(one: str, other: str) -> bool:
+    """Whether two URLs name one page: a fragment never matters, a query only where both have one (`?id=1` is not `?id=2`)."""
+    (base, _, query), (other_base, _, other_query) = (url.partition("#")[0].partition("?") for url in (one, other))
+    return base == other_base and (not query or not other_query or query == other_query)
 
 
 def _contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:

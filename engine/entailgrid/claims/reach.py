@@ -34,7 +34,7 @@ def covering(citations: Sequence[Citation], claim: Span, sentence: Span, lead_in
             hit = _marker_covers(citation, citations, claim, sentence, answer) or (
                 lead_in is not None and _within(citation.span, lead_in)
             )
-        if hit:
+        if hit or any(given.start < claim.end and claim.start < given.end for given in citation.given):
             reached.append(citation)
     return reached
 

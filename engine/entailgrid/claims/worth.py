@@ -53,6 +53,11 @@ _CONDITIONAL_OFFER = re.compile(
     r"don(?:'|’)t hesitate|would you|you can|contact)\b",
     re.IGNORECASE,
 )
+_ENTITLED = re.compile(
+    r"(?!.*(?:let me know|feel free|\bplease\b|\bi can\b|\bi(?:'|’)ll\b|i will|i(?:'|’)m here|i(?:'|’)d\b|reach out|\bask\b|"
+    r"assist|don(?:'|’)t hesitate|would you|contact)).*\b(?:you|we) can\b.*",
+    re.IGNORECASE,
+)
 _SUGGESTION = re.compile(
     r"(?:you (?:might|can|could|should|would|may(?! not\b))|it (?:may|might|would|could) be|the best (?:option|"
     r"course)|consider|"
@@ -88,9 +93,11 @@ _FILLER = re.compile(
     r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|"
     r"in addition|as a result|"
     r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
+    r"please (?:note|be aware|be advised|remember|keep in mind|bear in mind)(?: that)?|"
+    r"i(?: can)? see (?:in|from|on) [^,.;:!?]{1,50} that|"
     r"as you can see|it(?:'|’)s important to note that|just to confirm|to summari[sz]e|in summary|overall|"
-    r"(?:(?:i(?:'|’)m |i am |we(?:'|’)re )?(?:so |very |really )?sorry|thank(?:s|"
-    r" you)(?: so much)? for [^,.;:!?]{1,50})(?:, but|,| but)"
+    r"(?:(?:i(?:'|’)m |i am |we(?:'|’)re )?(?:so |very |really )?sorry|(?:my )?apologies|thank(?:s|"
+    r" you)(?: so much)? for [^,.;:!?]{1,50})(?:[,;:](?: but)?| but)"
     r"(?=[^.!?]*\b(?:is|are|was|were|has|have|had|did|does|\w{3,}ed)\b)|"
     r"(?:i(?:'|’)m|i am|we(?:'|’)re|we are) (?:so |very |really )?(?:happy|pleased|glad|sorry|"
     r"delighted) to (?:report|confirm|say|inform you|"
@@ -132,8 +139,8 @@ def is_lead_in(text: str) -> bool:
 def no_claim(text: str) -> str | None:
     """Why a sentence holds no checkable fact (`question`, `greeting`, `request`, `intention`, `offer`, `hedge`), or `None`.
 
-    A sentence with a figure or a quotation is only skipped as a question, request or intention: softened figures
-    are still figures.
+    A sentence with a figure or a quotation is never skipped as a greeting, suggestion or hedge: softened figures are still
+    figures.
     """
     bare = strip_filler(text.strip())
     if not re.search(r"[^\W_]", bare):
@@ -147,7 +154,8 @@ def no_claim(text: str) -> str | None:
     if (label := _LABELLED.match(bare)) and _REQUEST.match(bare[label.end() :]):
         return "request"
     has_fact = bool(_FACT.search(bare))
-    if _CONDITIONAL_OFFER.match(bare) or _WAIT.search(bare) or (not has_fact and _THIRD_PARTY_OFFER.match(bare)):
+    offered = _CONDITIONAL_OFFER.match(bare) and not (has_fact and _ENTITLED.fullmatch(bare))
+    if offered or _WAIT.search(bare) or (not has_fact and _THIRD_PARTY_OFFER.match(bare)):
         return "offer"
     if _REQUEST.match(bare):
         return "request"

@@ -120,6 +120,8 @@ def _lends(own: LiteralOutcome, theirs: LiteralOutcome) -> bool:
 def _merged(first: Stance, second: Stance, rederive: Rederive) -> Signals | None:
     """The first's signals with the literals that the second adds; `None` where it adds none."""
     mine, other = first.support.signals, second.support.signals
+    if other.is_about_another and not mine.is_about_another:
+        return None  # the value of another record
     merged = tuple(theirs if _lends(own, theirs) else own for own, theirs in zip(mine.literals, other.literals, strict=True))
     if any(literal.status != "match" and not literal.weak for literal in merged):
         merged = rederive(first.source, second.source, merged)
@@ -144,10 +146,12 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy, r
     contradicting = sorted(
         (stance for stance in usable if stance.contradicts(calibration)), key=lambda s: -s.contradiction.contradict
     )
+    joint = False
     if not any(stance.source in question.cited for stance in supporting) and not question.failed_action:
         pool = cited if question.cited else usable
         if (question.cited or not supporting) and (pair := joint_stance(pool, calibration, rederive)):
             supporting = [*pair, *supporting]
+            joint = True
             together = {stance.source for stance in pair}
             contradicting = [stance for stance in contradicting if stance.source not in together]
     if not question.cited and supporting and contradicting:
@@ -155,7 +159,7 @@ def decide_claim(question: Question, calibration: Calibration, policy: Policy, r
     support = _support(question, supporting, contradicting)
     if support != "supported":
         supporting = []
-    attributions, reasons = _attributions(question, support, supporting, contradicting, policy, calibration)
+    attributions, reasons = _attributions(question, support, supporting, contradicting, calibration, joint=joint)
     attribution = attributions[0] if attributions else None
     verdict, reason = _verdict(question, support, attribution, supporting, contradicting, policy, reasons)
     probability = _probability(question, supporting, usable, attribution)
@@ -205,22 +209,27 @@ def _attributions(
     support: Support,
     supporting: Sequence[Stance],
     contradicting: Sequence[Stance],
-    policy: Policy,
     calibration: Calibration,
+    *,
+    joint: bool,
 ) -> tuple[list[Attribution], list[str]]:
-    """Failing attributions in the order of rule 7 (the first is reported), else the passing one; and further reasons."""
+    """Failing attributions in the order of rule 7 (the first is reported), else the passing one; and further reasons.
+
+    `joint`: the first two supporting sources carry the claim only together, so each must be one that may back it.
+    """
     cited_support = [stance for stance in supporting if stance.source in question.cited]
     failing: list[Attribution] = ["phantom_source"] if question.phantom else []
     broken = [index for index in question.cited if question.facts[index].status in ("error", "schema_mismatch")]
     if (broken and not cited_support) or (question.failed_action and not question.cited):
         failing.append("error_source")
     named = bool(question.cited)
-    backing = list(cited_support) if named else list(supporting[:1])
+    backing = list(cited_support) if named else list(supporting[: 2 if joint else 1])
     if named and supporting and not cited_support and any(question.facts[i].usable for i in question.cited):
         tie = _tied(question, supporting, calibration)
         failing.extend(() if tie else ("wrong_source",))
         backing = [tie] if tie else []
-    if backing and not any(_may_back(question, stance, policy) for stance in backing):
+    enough = all if joint else any
+    if backing and not enough(_may_back(question, stance) for stance in backing):
         failing.append("below_tier")
     if any(question.facts[stance.source].status == "stale" for stance in backing):
         failing.append("stale_source")
@@ -244,14 +253,15 @@ def _passing(question: Question, support: Support, cited_supports: bool, contrad
     if support == "supported":
         if not question.cited:
             return ["uncited"]
+        if not any(question.facts[index].usable for index in question.cited):
+            return []  # only empty results are cited
         return ["correct"] if cited_supports and not question.ambiguous_field else ["ambiguous"]
     if support == "contradicted" and any(stance.source in question.cited for stance in contradicting):
         return ["correct"]
     return []
 
 
-def _may_back(question: Question, stance: Stance, policy: Policy) -> bool:
-    del policy  # tiers are resolved into `facts`
+def _may_back(question: Question, stance: Stance) -> bool:
     tier = question.facts[stance.source].tier
     return may_back(tier, question.text, named_in_prose=stance.source in question.named_in_prose)
 
@@ -284,6 +294,8 @@ def _verdict(
     if attribution in _WRONG:
         return "block", None
     if support == "supported":
+        if attribution is None:
+            return "block", "the cited source is empty"
         if question.ambiguous_field:
             reasons.append("ambiguous field")
         elif attribution == "ambiguous":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from entailgrid.claims.actions import recipients
 from entailgrid.claims.literals import Literal as ClaimLiteral
+from entailgrid.claims.literals import compare
 from entailgrid.claims.worth import no_claim
 from entailgrid.evidence.route import Candidate, Lexicon, stems_of
 from entailgrid.evidence.segment import Segment
@@ -20,6 +23,9 @@ from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 from entailgrid.verdict.wording import holds_antonym, names_another_bearer, negated
 
 _MAX_VALUES = 60
+_DENIAL = 0.6
+"""Probability of a contradiction from which a denied verb counts as the opposite of what the premise states."""
+_DENYING = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|could)(?: not|n['’]t)\b", re.IGNORECASE)
 _SAME_THING = 0.4
 """Share of the claim's words from which one sentence speaks of the same thing."""
 _BARE_COVERAGE = 0.6
@@ -163,9 +169,12 @@ def weigh_premise(
         literals,
         names_missing=len(missing - elsewhere),
         names_elsewhere=len(elsewhere),
-        is_action_result=is_action_result and not negated(claim),
-        another_bearer=(bool(siblings) and view.tool is not None) or (not structured and names_another_bearer(claim, own)),
-        antonym=any(_opposes(claim, segments[index], lexicon) for index in candidate.segments),
+        is_action_result=is_action_result and not negated(claim) and not missing & {stem(name) for name in recipients(claim)},
+        another_bearer=_crosswise(claim, candidate, segments)
+        or (bool(siblings) and view.tool is not None)
+        or (not structured and names_another_bearer(claim, own)),
+        antonym=any(_opposes(claim, segments[index], lexicon) for index in candidate.segments)
+        or (bool(literals) and all(one.status == "match" for one in literals) and _denies(claim, own, contradiction)),
         is_structured=structured,
         is_bare_value=bare,
         asserts_nothing=view.is_user or (not structured and (rule or no_claim(own) is not None)),
@@ -183,6 +192,29 @@ def _opposes(claim: str, segment: Segment, lexicon: Lexicon) -> bool:
     """Whether one part of the premise says the opposite of the claim about the same thing."""
     shared = lexicon.coverage(stems_of(claim), stems_of(segment.text))
     return shared >= _SAME_THING and holds_antonym(claim, segment.text)
+
+
+def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) -> bool:
+    """Whether a joined premise holds the claim's values only crosswise: one part has the first and another value for the second,
+    another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
+    if len(candidate.segments) < 2:
+        return False
+    strong = [literal for literal in literals_of(claim) if not literal.weak and literal.kind != "quotation"]
+    parts = [segments[index].text for index in candidate.segments]
+    held = [[compare(literal, literals_of(part), part).status for literal in strong] for part in parts]
+    if any(all(status != "mismatch" for status in row) and "match" in row for row in held):
+        return False
+    pairs = itertools.combinations(range(len(strong)), 2)
+    return any(
+        {("match", "mismatch"), ("mismatch", "match")} <= {(row[first], row[second]) for row in held}
+        for first, second in pairs
+        if strong[first].kind != strong[second].kind  # several of a kind are an enumeration
+    )
+
+
+def _denies(claim: str, own: str, contradiction: float) -> bool:
+    """Whether the claim denies with its verb what the premise states, and the cross-encoder sees it too."""
+    return contradiction >= _DENIAL and bool(_DENYING.search(claim)) and not negated(own)
 
 
 def _coverage(claim: str, candidate: Candidate, literals: Sequence[LiteralOutcome], lexicon: Lexicon) -> float:

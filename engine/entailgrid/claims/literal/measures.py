@@ -46,6 +46,10 @@ _CUE = re.compile(
     "(?:^|[^\\w])(?:" + "|".join(f"(?P<{bound}>{words})" for bound, words in _CUES) + ") {0,2}(?:an? |the )?$",
     re.IGNORECASE,
 )
+_STRICT = re.compile(
+    r"(?<!no )(?<!not )\b(?:more|greater|less|fewer|longer|shorter) than\b|\b(?:exceed(?:s|ing)?|under|below)\b|[<>](?!=)",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
     r"(?P<over>\+(?!\d)| (?:or|and) (?:more|longer|above|over|higher)\b)|(?P<under> or (?:less|fewer|under|lower)\b)"
 )
@@ -230,14 +234,16 @@ def _finish(text: str, literal: Literal) -> Literal:
     """The literal with what stands around it: a bound, the field's name, whether a noun follows."""
     window = text[max(0, literal.start - 26) : literal.start]
     bound: Bound = "exact"
+    strict = False
     if match := _CUE.search(window):
         bound = "about" if match["about"] else "over" if match["over"] else "under"
+        strict = bool(_STRICT.search(match.group()))
     elif match := _TAIL.match(text, literal.end):
         bound = "over" if match["over"] else "under"
     elif _ABOUT_TAIL.match(text, literal.end):
         bound = "about"
     isolated = _NOUN_FOLLOWS.match(text, literal.end) is None
-    return replace(literal, bound=bound, isolated=isolated, key=key_before(text, literal.start))
+    return replace(literal, bound=bound, strict=strict, isolated=isolated, key=key_before(text, literal.start))
 
 
 def key_before(text: str, position: int) -> str:

@@ -67,6 +67,8 @@ class Literal:
     clock: Clock | None = None
     name: str = ""
     bound: Bound = "exact"
+    strict: bool = False
+    """Whether the bound leaves its own value out (`more than 30`, `less than 30`; not `at least 30`)."""
     key: str = ""
     """The field name or label right before the value ("refund_window_days"), or ""."""
     isolated: bool = True

@@ -152,7 +152,7 @@ def agrees(claim: Literal, stated: tuple[Measure, ...], known: Literal, values: 
 
 def _fits(claim: Literal, want: Measure, known: Literal, have: Measure) -> bool:
     if want == have:
-        return True
+        return not claim.strict or known.bound != "exact"
     if want.is_range:
         return False
     if have.is_range:
