@@ -25,6 +25,7 @@ from entailgrid.verdict.wording import holds_antonym, names_another_bearer, nega
 _MAX_VALUES = 60
 _DENIAL = 0.6
 """Probability of a contradiction from which a denied verb counts as the opposite of what the premise states."""
+_MAIN = re.compile(r",|\b(?:which|because|since|that)\b")
 _DENYING = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|could)(?: not|n['’]t)\b", re.IGNORECASE)
 _SAME_THING = 0.4
 """Share of the claim's words from which one sentence speaks of the same thing."""
@@ -195,8 +196,8 @@ def _opposes(claim: str, segment: Segment, lexicon: Lexicon) -> bool:
 
 
 def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) -> bool:
-    """Whether a joined premise holds the claim's values only crosswise: one part has the first and another value for the second,
-    another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
+    """Whether a joined premise holds the claim's values only crosswise: one part has the first and another value
+    for the second, another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
     if len(candidate.segments) < 2:
         return False
     strong = [literal for literal in literals_of(claim) if not literal.weak and literal.kind != "quotation"]
@@ -214,7 +215,9 @@ def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) ->
 
 def _denies(claim: str, own: str, contradiction: float) -> bool:
     """Whether the claim denies with its verb what the premise states, and the cross-encoder sees it too."""
-    return contradiction >= _DENIAL and bool(_DENYING.search(claim)) and not negated(own)
+    if states_absence(claim):
+        return False
+    return contradiction >= _DENIAL and bool(_DENYING.search(_MAIN.split(claim, 1)[0])) and not negated(own)
 
 
 def _coverage(claim: str, candidate: Candidate, literals: Sequence[LiteralOutcome], lexicon: Lexicon) -> float:
