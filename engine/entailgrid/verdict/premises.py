@@ -143,6 +143,8 @@ def weigh_premise(
     language that the model does not cover: then literals, words and routing decide."""
     view = views[candidate.source]
     entailment, _, contradiction = probabilities or (0.5, 0.5, 0.0)
+    if _is_verbatim(claim, candidate, segments):
+        entailment, contradiction = max(entailment, 0.95), min(contradiction, 0.02)
     literals = check_literals(claim, candidate.text, view.values)
     if states_absence(claim) and _shows_absence(candidate, literals, segments, is_lookup=view.is_tool_result):
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
@@ -211,6 +213,16 @@ def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) ->
         for first, second in pairs
         if strong[first].kind != strong[second].kind  # several of a kind are an enumeration
     )
+
+
+def _is_verbatim(claim: str, candidate: Candidate, segments: Sequence[Segment]) -> bool:
+    """Whether a segment is the claim word for word: the small cross-encoder calls some such pairs a contradiction."""
+    said = _folded(claim)
+    return bool(said) and any(_folded(segments[index].text) == said for index in candidate.segments)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .!")
 
 
 def _denies(claim: str, own: str, contradiction: float) -> bool:
