@@ -62,3 +62,10 @@ def test_an_explicit_citation_covers_all_that_it_spans(verifier: Verifier) -> No
     given = [{"start": 0, "end": len(answer), "source_ids": ["acc"]}]
     report = verifier.verify({"answer": answer, "sources": [ACCOUNT, POLICY], "citations": given})
     assert [claim.attribution for claim in report.claims] == ["correct", "wrong_source"]
+
+
+@pytest.mark.parametrize(
+    "text", ["The cancellation fee for platinum members is $417.", "The fee for platinum members is $417."]
+)
+def test_a_sentence_supports_itself(verifier: Verifier, text: str) -> None:
+    assert verifier.verify({"answer": f"{text[:-1]} [1].", "sources": [{"id": "a", "text": text}]}).decision == "allow"

@@ -121,7 +121,7 @@ def test_a_list_below_a_question_is_a_form_not_facts() -> None:
 def test_headings_and_code_make_no_claim() -> None:
     assert factual("# Refund windows\n") == []
     assert [claim.text for claim in factual("# The window is 30 days\n")] == ["The window is 30 days"]  # a figure is no title
-    assert factual("```\nThe window is 30 days.\n```") == []
+    assert factual("```python\nThe window is 30 days.\n```\n```\npip install x\n```") == []
     assert len(factual("```\nunclosed\n```\nThe window is 30 days.")) == 1
 
 

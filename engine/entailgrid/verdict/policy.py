@@ -46,7 +46,8 @@ def load_policy(path: Path) -> Policy:
 
 
 _RECOMMENDATION = re.compile(
-    r"^(?:take|stop|start|use|avoid|continue|administer|give|apply|buy|sell|switch)\b|\b(?:should|must|have to|need to|recommend(?:ed|s)?|advise[ds]?|always|never|safe to|do not|don['’]t)\b",
+    r"^(?:take|stop|start|use|avoid|continue|administer|give|apply|buy|sell|switch)\b|"
+    r"\b(?:should|must|have to|need to|recommend(?:ed|s)?|advise[ds]?|always|never|safe to|do not|don['’]t)\b",
     re.IGNORECASE,
 )
 

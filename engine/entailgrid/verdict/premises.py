@@ -25,6 +25,7 @@ from entailgrid.verdict.wording import holds_antonym, names_another_bearer, nega
 _MAX_VALUES = 60
 _DENIAL = 0.6
 """Probability of a contradiction from which a denied verb counts as the opposite of what the premise states."""
+_MAIN = re.compile(r",|\b(?:which|because|since|that)\b")
 _DENYING = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|could)(?: not|n['’]t)\b", re.IGNORECASE)
 _SAME_THING = 0.4
 """Share of the claim's words from which one sentence speaks of the same thing."""
@@ -142,6 +143,8 @@ def weigh_premise(
     language that the model does not cover: then literals, words and routing decide."""
     view = views[candidate.source]
     entailment, _, contradiction = probabilities or (0.5, 0.5, 0.0)
+    if _is_verbatim(claim, candidate, segments):
+        entailment, contradiction = max(entailment, 0.95), min(contradiction, 0.02)
     literals = check_literals(claim, candidate.text, view.values)
     if states_absence(claim) and _shows_absence(candidate, literals, segments, is_lookup=view.is_tool_result):
         entailment, contradiction = max(entailment, 0.9), min(contradiction, 0.05)
@@ -195,8 +198,8 @@ def _opposes(claim: str, segment: Segment, lexicon: Lexicon) -> bool:
 
 
 def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) -> bool:
-    """Whether a joined premise holds the claim's values only crosswise: one part has the first and another value for the second,
-    another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
+    """Whether a joined premise holds the claim's values only crosswise: one part has the first and another value
+    for the second, another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
     if len(candidate.segments) < 2:
         return False
     strong = [literal for literal in literals_of(claim) if not literal.weak and literal.kind != "quotation"]
@@ -212,9 +215,21 @@ def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) ->
     )
 
 
+def _is_verbatim(claim: str, candidate: Candidate, segments: Sequence[Segment]) -> bool:
+    """Whether a segment is the claim word for word: the small cross-encoder calls some such pairs a contradiction."""
+    said = _folded(claim)
+    return bool(said) and any(_folded(segments[index].text) == said for index in candidate.segments)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .!")
+
+
 def _denies(claim: str, own: str, contradiction: float) -> bool:
     """Whether the claim denies with its verb what the premise states, and the cross-encoder sees it too."""
-    return contradiction >= _DENIAL and bool(_DENYING.search(claim)) and not negated(own)
+    if states_absence(claim):
+        return False
+    return contradiction >= _DENIAL and bool(_DENYING.search(_MAIN.split(claim, 1)[0])) and not negated(own)
 
 
 def _coverage(claim: str, candidate: Candidate, literals: Sequence[LiteralOutcome], lexicon: Lexicon) -> float:

@@ -237,7 +237,7 @@ def _finish(text: str, literal: Literal) -> Literal:
     strict = False
     if match := _CUE.search(window):
         bound = "about" if match["about"] else "over" if match["over"] else "under"
-        strict = bool(_STRICT.search(match.group()))
+        strict = bool(_STRICT.search(match.group())) and not text.startswith(" ago", literal.end)
     elif match := _TAIL.match(text, literal.end):
         bound = "over" if match["over"] else "under"
     elif _ABOUT_TAIL.match(text, literal.end):
