@@ -221,6 +221,7 @@ class Verification:
     # --- report -----------------------------------------------------------------------------------------------------
 
     def _assemble(self, decision: str, reasons: list[str], claims: list[ClaimReport], scored: _Scored) -> Report:
+        unread = [f"answer[{c.start}:{c.end}]: citation not understood" for c in self._citations if c.status == "unparsed"]
         unscored = scored.unscored_tokens if decision == "abstain" else 0
         left_out = sum(value is None for value in scored.pairs.values()) if decision != "abstain" else 0
         done = sum(value is not None for value in scored.pairs.values())
@@ -228,7 +229,7 @@ class Verification:
             {
                 "trace_id": self._trace.id or "trace:1",
                 "decision": decision,
-                "reasons": reasons,
+                "reasons": [*reasons, *unread],
                 "claims": claims,
                 "citations": [
                     CitationReport(start=c.start, end=c.end, form=c.form, source_ids=c.source_ids, status=c.status)

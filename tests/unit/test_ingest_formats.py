@@ -266,7 +266,7 @@ BROKEN: list[tuple[InputFormat, Any, str, str]] = [
     ("mcp", [{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}, {"answer": "b"}], "[0].params.name", "found null"),
     ("mcp", [{"answer": "b", "answr": 1}], "[0].answr", 'unknown key "answr"'),
     ("mcp", [{"answer": "b", "sources": []}], "[0].sources", "expected no sources"),
-    ("contract", {"messages": []}, "answer", "missing; it is required (and 2 more problems)"),
+    ("contract", {"messages": []}, "messages", 'unknown key "messages"; known keys: answer, sources, '),
     ("openai", {}, "", "needs messages"),
     ("anthropic", [{"role": "tool"}], "[0].role", 'expected user or assistant, found "tool"'),
     ("cohere", [{"role": "bot"}], "[0].role", "expected one of system, user, assistant, tool"),

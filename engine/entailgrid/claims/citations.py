@@ -86,20 +86,24 @@ _SUPERSCRIPT = re.compile(r"(?<=[\w.,;)\"”])([¹²³⁴⁵⁶⁷⁸⁹][⁰¹�
 _SOURCE_NOTE = re.compile(r"[(\[]\s*(?:source|sources|ref|via|from)\s*:\s*([^()\[\]\n]{1,120})[)\]]", re.IGNORECASE)
 _IDS_IN_PARENTHESES = re.compile(r"\((?:see|cf\.?|ref\.?|id:?)? ?([^()\[\]\s][^()\[\]\n]{1,120})\)", re.IGNORECASE)
 _NO_CITATION = re.compile(r"```.*?```|!\[[^\]\n]{0,400}\]\([^()\s]{0,2000}\)", re.DOTALL)
+_LOOK_BACK = 300
+"""How far before a bracket its line is read."""
 _SUPER_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def _read(answer: str, sources: Sequence[Source], names: Names) -> Iterator[Citation]:
     references = _reference_list(answer)
-    taken: list[Span] = [*references.spans, *(Span(*match.span()) for match in _NO_CITATION.finditer(answer))]
+    taken = bytearray(len(answer))
+    for start, end in (*references.spans, *(match.span() for match in _NO_CITATION.finditer(answer))):
+        taken[start:end] = b"\1" * (end - start)
     readers = (_links, _source_notes, _parenthesised, _brackets, _superscripts, _author_dates, _urls)
     for reader in readers:
         for citation in reader(answer, sources, names, references):
-            if not any(citation.start < span.end and span.start < citation.end for span in taken):
-                taken.append(citation.span)
+            if not any(taken[citation.start : citation.end]):
+                taken[citation.start : citation.end] = b"\1" * (citation.end - citation.start)
                 yield citation
     for phrase in phrases(answer, names):
-        if not any(phrase.start < span.end and span.start < phrase.end for span in taken):
+        if not any(taken[phrase.start : phrase.end]):
             status: CitationStatus = "resolved" if phrase.source_ids else "phantom"
             yield Citation(phrase.start, phrase.end, "prose", phrase.source_ids, status, detachable=phrase.detachable)
 
@@ -178,7 +182,8 @@ def _brackets(answer: str, sources: Sequence[Source], names: Names, references: 
 
 def _is_prose_bracket(answer: str, match: re.Match[str]) -> bool:
     """`list[0]`, `[x]` of a check list, or a bracket inside code are no citations."""
-    before = answer[: match.start()]
+    line = answer.rfind("\n", max(0, match.start() - _LOOK_BACK), match.start()) + 1
+    before = answer[max(line, match.start() - _LOOK_BACK) : match.start()]
     if (
         before[-1:].isalnum()
         and match.group(1)
@@ -285,7 +290,9 @@ def _looks_like_citation(content: str) -> bool:
 def _superscripts(answer: str, sources: Sequence[Source], names: Names, references: _References) -> Iterator[Citation]:
     for match in _SUPERSCRIPT.finditer(answer):
         digits = (match.group(1) or match.group(2)).translate(_SUPER_DIGITS)
-        unit = match.group(1) in ("²", "³") and re.search(r"\b(?:[kcm]?m|ft|in|km|mi|x|n|r)$", answer[: match.start()])
+        unit = match.group(1) in ("²", "³") and re.search(
+            r"\b(?:[kcm]?m|ft|in|km|mi|x|n|r)$", answer[max(0, match.start() - 4) : match.start()]
+        )
         if not unit:
             yield _resolved(match.span(), "footnote", _reference(digits, digits, names, references))
 

@@ -67,7 +67,10 @@ def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:
     for number, block in enumerate(layout):
         following = layout[number + 1] if number + 1 < len(layout) else None
         above = [intro for intro in above if _covers(intro, block)]
-        if block.kind in ("code", "reference"):
+        if block.kind == "code":
+            _add_code(found, answer, block)
+            continue
+        if block.kind == "reference":
             continue
         if block.kind == "heading":
             if _states_figure(plain(answer[block.start : block.end])):
@@ -81,6 +84,17 @@ def claims_of(answer: str, marks: Marks = Marks()) -> list[Claim]:
             found.extend(_block_claims(answer, block, following, above, marks))
             above = _with_intro(answer, block, following, above)
     return found
+
+
+def _add_code(found: list[Claim], answer: str, block: Block) -> None:
+    """A line of a code fence: one skipped piece a fence, so that the report says what was not checked."""
+    last = found[-1] if found else None
+    if last and last.skip == "code" and not answer[last.end : block.start].strip():
+        block = Block("code", last.start, block.end)
+        found.pop()
+    span = trim(answer, Span(block.start, block.end))
+    if span.start < span.end:
+        found.append(Claim(span.start, span.end, answer[span.start : span.end][:80], span, skip="code"))
 
 
 def _covers(intro: _Intro, block: Block) -> bool:

@@ -25,6 +25,7 @@ _COURTESY = re.compile(
     r"looking forward|we appreciate|we apologi[sz]e|it(?:'|’)s my pleasure|enjoy your|let(?:'|’)s(?! (?-i:[A-Z])))\b",
     re.IGNORECASE,
 )
+_UNDERSTOOD = re.compile(r"(?:i understand|i see)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"(?:please|kindly|could you|can you|would you|will you|may i|can i|could i|shall i|should i|do you|are you|let me|let us|"
     r"tell me|(?:provide|confirm|reply|choose|select|specify|share)(?! [\w-]+ (?:is|are|was|were|has|have|had|"
@@ -39,11 +40,13 @@ _NEED = re.compile(
 )
 _INTENTION = re.compile(
     r"(?:now,? |then,? |next,? |first,? |once \w[^,]{0,80}, |after \w[^,]{0,80}, )?"
-    r"(?:i|we)(?:(?:'|’)ll| will| can| could| would| am going to|(?:'|’)m going to|(?:'|’)d| may| might| shall| should| need|"
-    r" want| recommend| suggest| am (?:now )?(?:able|checking|looking|searching|processing|proceeding)|"
-    r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| cannot| can(?:'|’)?t|"
-    r" am unable|(?:'|’)m unable|"
-    r" am not able|(?:'|’)m not able| won(?:'|’)t)\b",
+    r"(?:(?:i|we)(?:(?:'|’)ll| will| would| am going to|(?:'|’)m going to|(?:'|’)d| may| might| shall| should| need| want|"
+    r" am (?:now )?(?:able|checking|looking|searching|processing|proceeding)|"
+    r"(?:'|’)m (?:now )?(?:able|checking|looking|searching|processing|proceeding)| am unable|(?:'|’)m unable|"
+    r" am not able|(?:'|’)m not able| won(?:'|’)t)|i(?: can(?:not)?| can(?:'|’)t| could)|"
+    r"(?:i|we) (?:recommend|suggest) (?:(?:that )?you )?(?:contact|reach|transfer|speak|check|review|consider|"
+    r"double|visit|call)\w*|"
+    r"we can (?:help|assist|proceed|look|explore|try|start|discuss|go ahead))\b",
     re.IGNORECASE,
 )
 _CONDITIONAL_OFFER = re.compile(
@@ -59,8 +62,10 @@ _ENTITLED = re.compile(
     re.IGNORECASE,
 )
 _SUGGESTION = re.compile(
-    r"(?:you (?:might|can|could|should|would|may(?! not\b))|it (?:may|might|would|could) be|the best (?:option|"
-    r"course)|consider|"
+    r"(?:you (?:might|may|could|would) (?:want|wish|like|need|prefer|consider|also|have to|be able)|"
+    r"you (?:can|may|could|should|might) (?:also |always |then |now |still |either )*(?:contact|reach|provide|let|choose|ask|"
+    r"call|email|find|check|try|visit|consider|speak|review|refer|see|use|explore|look|select|decide|opt|request|proceed|reply|confirm|note)\b|"
+    r"it (?:may|might|would|could) be|the best (?:option|course)|consider|"
     r"i(?:'|’)d|perhaps|maybe|alternatively)\b",
     re.IGNORECASE,
 )
@@ -161,7 +166,7 @@ def no_claim(text: str) -> str | None:
         return "request"
     if not has_fact and _GREETING.match(bare):
         return "greeting"
-    if _COURTESY.match(bare) and not (has_fact and " but " in bare):
+    if not (has_fact and _UNDERSTOOD.match(bare)) and _COURTESY.match(bare) and not (has_fact and " but " in bare):
         return "courtesy"
     if _INTENTION.match(bare) and not (has_fact and _FACT_IN_REASON.search(bare)):
         return "intention"
