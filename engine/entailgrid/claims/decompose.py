@@ -105,7 +105,7 @@ def _covers(intro: _Intro, block: Block) -> bool:
 
 def _intro(answer: str, block: Block, span: Span, *, asks: bool) -> _Intro:
     label = plain(answer[span.start : span.end]).rstrip(": ")
-    return _Intro(block.indent, span, label, asks, block.kind == "item")
+    return _Intro(block.indent, span, label, asks, block.kind == "item" or (block.kind == "text" and block.indent > 0))
 
 
 def _with_intro(answer: str, block: Block, following: Block | None, above: list[_Intro]) -> list[_Intro]:
@@ -219,16 +219,22 @@ def _context(above: Sequence[_Intro], text: str) -> str:
     """The labels of the items above, innermost last; of a lead-in what it announces, where `text` is a bare value."""
     parts = []
     bare = ": " not in text and not _HAS_VERB.search(text)
-    for intro in above:
+    inner: set[str] = set()
+    for intro in reversed(above):
+        codes = {re.sub(r"\d", "0", code) for code in _CODE.findall(intro.text)}
+        if codes & inner:
+            continue  # another record of the same kind stands nearer
+        inner |= codes
         if intro.is_item:
             text = re.sub(r"^(?:option|step) \d+$", "", intro.text, flags=re.IGNORECASE)
         else:
             text = _announced(intro.text) if bare else ""
         if text and len(text.split()) <= (14 if intro.is_item else 8):
             parts.append(text)
-    return ", ".join(parts[-3:])
+    return ", ".join(reversed(parts[:3]))
 
 
+_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])\w{4,}\b")
 _ANNOUNCE = re.compile(
     r"^.*?\b(?:here (?:is|are)|here(?:'|’)s|below (?:is|are)|following|includes?|are|is|were|was|as follows)\b[\s,:]*",
     re.IGNORECASE,

@@ -30,7 +30,7 @@ _REQUEST = re.compile(
     r"(?:please|kindly|could you|can you|would you|will you|may i|can i|could i|shall i|should i|do you|are you|let me|let us|"
     r"tell me|(?:provide|confirm|reply|choose|select|specify|share)(?! [\w-]+ (?:is|are|was|were|has|have|had|"
     r"will|fell|rose)\b)|note that you can ask|to proceed|to assist|to help|"
-    r"before (?:i|we) (?:can|proceed)|in order to (?:proceed|assist|help))\b",
+    r"before (?:proceeding|(?:i|we) (?:can|proceed))|in order to (?:proceed|assist|help))\b",
     re.IGNORECASE,
 )
 _NEED = re.compile(
@@ -95,7 +95,7 @@ _THIRD_PARTY_OFFER = re.compile(
 )
 _WAIT = re.compile(r"\b(?:hold on|one moment|just a moment|bear with me|a moment while)\b", re.IGNORECASE)
 _FILLER = re.compile(
-    r"^(?:(?:unfortunately|however|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|"
+    r"^(?:(?:unfortunately|however|otherwise|additionally|also|furthermore|moreover|therefore|thus|so|then|finally|"
     r"in addition|as a result|"
     r"currently|great news|good news|great|sure|yes|no|okay|ok|certainly|of course|please note(?: that)?|note(?: that)?|"
     r"please (?:note|be aware|be advised|remember|keep in mind|bear in mind)(?: that)?|"

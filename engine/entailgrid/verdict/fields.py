@@ -55,6 +55,11 @@ def matched_fields(claim: str, segment: Segment) -> tuple[Field, ...]:
     return tuple(field for field in segment.fields if _states_field(claim, field) == "same")
 
 
+def agreement(claim: str, segment: Segment) -> int:
+    """How many fields the claim states; a yes/no field that it states counts twice, since its value has no words to share."""
+    return sum(1 + (field.value.lower() in _YES | _NO) for field in matched_fields(claim, segment))
+
+
 def denied_fields(claim: str, segment: Segment) -> int:
     """How many yes/no fields of `segment` say the opposite of the claim."""
     return sum(_states_field(claim, field) == "opposite" for field in segment.fields)

@@ -17,7 +17,7 @@ from entailgrid.evidence.segment import Segment
 from entailgrid.language import stem, words
 from entailgrid.types import USER_MESSAGE, Source
 from entailgrid.verdict.calibrate import Calibration
-from entailgrid.verdict.fields import denied_fields, keyed, lacks_value, matched_fields, misplaced_values, stated_values
+from entailgrid.verdict.fields import agreement, denied_fields, keyed, lacks_value, misplaced_values, stated_values
 from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, literals_of, names_in
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 from entailgrid.verdict.wording import holds_antonym, names_another_bearer, negated
@@ -184,7 +184,7 @@ def weigh_premise(
         value_missing=lacks_value(claim, here) or (rule and not structured and bool(keyed(claim))),
         is_fragment=bool(keyed(claim)) and not structured,
         values_misplaced=sum(misplaced_values(claim, segments[index]) for index in candidate.segments),
-        fields_matched=sum(len(matched_fields(claim, segments[index])) for index in candidate.segments),
+        fields_matched=sum(agreement(claim, segments[index]) for index in candidate.segments),
         fields_denied=sum(denied_fields(claim, segments[index]) for index in candidate.segments),
         values_stated=sum(stated_values(claim, segments[index]) for index in candidate.segments),
     )
