@@ -105,7 +105,9 @@ def _covers(intro: _Intro, block: Block) -> bool:
 
 def _intro(answer: str, block: Block, span: Span, *, asks: bool) -> _Intro:
     label = plain(answer[span.start : span.end]).rstrip(": ")
-    return _Intro(block.indent, span, label, asks, block.kind == "item" or (block.kind == "text" and block.indent > 0))
+    inside = block.kind == "text" and block.indent > 0
+    indent = block.indent - 1 if inside else block.indent  # the list below an indented line may stand as deep as the line
+    return _Intro(indent, span, label, asks, block.kind == "item" or inside)
 
 
 def _with_intro(answer: str, block: Block, following: Block | None, above: list[_Intro]) -> list[_Intro]:

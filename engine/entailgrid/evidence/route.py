@@ -36,7 +36,7 @@ class RoutingLimits:
 
     single: int = 2
     join: int = 3
-    join_gain: float = 0.12
+    join_gain: float = 0.07
     lexical: float = 1.0
     max_chars: int = 900
     margin: float = 0.6
