@@ -31,9 +31,7 @@ def covering(citations: Sequence[Citation], claim: Span, sentence: Span, lead_in
         elif not citation.is_marker:
             hit = _phrase_covers(citation, citations, claim, sentence, lead_in)
         else:
-            hit = _marker_covers(citation, citations, claim, sentence, answer) or (
-                lead_in is not None and _within(citation.span, lead_in)
-            )
+            hit = _marker_covers(citation, citations, claim, sentence, answer)
         if hit or any(given.start < claim.end and claim.start < given.end for given in citation.given):
             reached.append(citation)
     return reached

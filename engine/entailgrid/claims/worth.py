@@ -49,6 +49,11 @@ _INTENTION = re.compile(
     r"we can (?:help|assist|proceed|look|explore|try|start|discuss|go ahead))\b",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"(?:according to|based on|within|under|given|regarding|with) [^,.;]{1,80}, |in (?:this|that) case, ",
+    re.IGNORECASE,
+)
+_WISH = re.compile(r"you (?:want|wish|would like|(?:'|’)d like) to\b", re.IGNORECASE)
 _CONDITIONAL_OFFER = re.compile(
     r"(?:if|should|whenever|once|when) (?:so|not|you|there(?:'|’)s anything|there is anything|anything|this|"
     r"everything|that|you(?:'|’)d)\b[^.]*"
@@ -168,6 +173,9 @@ def no_claim(text: str) -> str | None:
         return "greeting"
     if not (has_fact and _UNDERSTOOD.match(bare)) and _COURTESY.match(bare) and not (has_fact and " but " in bare):
         return "courtesy"
+    opening = _OPENING.match(bare)
+    if not has_fact and (_WISH.match(bare) or (opening and _INTENTION.match(bare, opening.end()))):
+        return "intention"
     if _INTENTION.match(bare) and not (has_fact and _FACT_IN_REASON.search(bare)):
         return "intention"
     if not has_fact and _SUGGESTION.match(bare):

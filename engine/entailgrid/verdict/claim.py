@@ -233,6 +233,8 @@ def _attributions(
         failing.append("below_tier")
     if any(question.facts[stance.source].status == "stale" for stance in backing):
         failing.append("stale_source")
+    if failing and "stale_source" not in failing and any(question.facts[i].status == "stale" for i in question.cited):
+        failing.append("stale_source")
     if failing:
         return failing, list(failing[1:])
     return _passing(question, support, bool(cited_support), contradicting), []
