@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from entailgrid.inference.batch import plan_batches
 from entailgrid_models.onnx import OnnxModel
 
 IntArray = npt.NDArray[np.int64]
@@ -29,20 +30,6 @@ def read_rows(data: Path, name: str) -> Rows:
     with gzip.open(data / "nli" / "dev" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return Rows([(row["premise"], row["hypothesis"]) for row in rows], [row["label"] for row in rows])
-
-
-def plan_batches(lengths: IntArray, token_budget: int) -> list[IntArray]:
-    """Indices of each batch: longest first, and sequences x longest of the batch within `token_budget`.
-
-    A sequence above the budget gets a batch of its own.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    batches, start = [], 0
-    while start < len(order):
-        count = max(1, token_budget // int(lengths[order[start]]))
-        batches.append(order[start : start + count])
-        start += count
-    return batches
 
 
 def predict(model: OnnxModel, pairs: list[tuple[str, str]], token_budget: int) -> FloatArray:

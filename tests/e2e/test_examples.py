@@ -13,22 +13,8 @@ from entailgrid.provenance.reading import Document, read_documents, read_gold
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.json"))
 
-KNOWN_FAULTS: dict[str, str] = {}
-"""Examples that the engine gets wrong; each leaves this list as soon as it is right (the marks are strict)."""
 
-
-def parameters() -> list[object]:
-    return [
-        pytest.param(
-            path,
-            id=path.stem,
-            marks=[pytest.mark.xfail(strict=True, reason=KNOWN_FAULTS[path.stem])] if path.stem in KNOWN_FAULTS else [],
-        )
-        for path in EXAMPLES
-    ]
-
-
-@pytest.mark.parametrize("path", parameters())
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_gets_the_outcome_of_the_rules(verifier: Verifier, path: Path) -> None:
     (document,) = read_documents(path)
     assert isinstance(document, Document)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from entailgrid.errors import ModelError
 from entailgrid.inference.encode import Encoder
-from entailgrid.inference.runner import Runner, Scores, Sequence1d
+from entailgrid.inference.runner import Lane, Runner, Scores, Sequence1d
 from entailgrid_models.onnx import OnnxModel, pair_probabilities
 
 
@@ -41,7 +41,6 @@ class Outcome:
     values: NDArray[np.float32]
     scored: NDArray[np.bool_]
     tokens: NDArray[np.int64]
-    cached: int = 0
     queue_seconds: float = 0.0
     inference_seconds: float = 0.0
 
@@ -52,7 +51,7 @@ class Engine:
     def __init__(self, router: OnnxModel, nli: OnnxModel, limits: Limits, *, cache: bool = True) -> None:
         if nli.labels is None:
             raise ModelError(f"{nli.name}: not a cross-encoder (its manifest names no labels)")
-        self.router, self.nli, self._limits = router, nli, limits
+        self.router, self.nli = router, nli
         self._labels = nli.labels
         self._router_encoder = Encoder(router.tokenizer, router.max_tokens)
         self._nli_encoder = Encoder(nli.tokenizer, min(nli.max_tokens, limits.pair_tokens))
@@ -88,7 +87,7 @@ class Engine:
             if scored[row]:
                 values[row] = known[text]
         tokens = np.array([lengths.get(text, 0) for text in texts], dtype=np.int64)
-        return Outcome(values, scored, tokens, 0, scores.queue_seconds, scores.inference_seconds)
+        return Outcome(values, scored, tokens, scores.queue_seconds, scores.inference_seconds)
 
     def score(self, pairs: Sequence[tuple[str, str]], rank: Ranked = Ranked()) -> Outcome:
         """Probabilities `[n, 3]`: entailment, neutral, contradiction.
@@ -114,22 +113,20 @@ class Engine:
                     strongest = np.maximum(probabilities[start:end, 0], probabilities[start:end, 2]).argmax()
                     values[row] = probabilities[start + int(strongest)]
         tokens = np.array([len(ids[premise]) for premise, _ in pairs], dtype=np.int64)
-        return Outcome(values, scored, tokens, 0, scores.queue_seconds, scores.inference_seconds)
+        return Outcome(values, scored, tokens, scores.queue_seconds, scores.inference_seconds)
 
     def _ids_by_text(self, pairs: Sequence[tuple[str, str]]) -> dict[str, NDArray[np.int64]]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         return dict(zip(texts, self._nli_encoder.token_ids(texts), strict=True)) if texts else {}
 
-    def _run(self, lane: str, inputs: Sequence[Sequence[Sequence1d]], rank: Ranked) -> tuple[Scores, list[tuple[int, int]]]:
+    def _run(self, lane: Lane, inputs: Sequence[Sequence[Sequence1d]], rank: Ranked) -> tuple[Scores, list[tuple[int, int]]]:
         """Scores of all inputs, and for each text or pair the range of its windows among them."""
         spans: list[tuple[int, int]] = []
         flat: list[Sequence1d] = []
         for group in inputs:
             spans.append((len(flat), len(flat) + len(group)))
             flat.extend(group)
-        future = self._runner.submit(
-            "embed" if lane == "embed" else "classify", flat, priority=rank.priority, deadline=rank.deadline
-        )
+        future = self._runner.submit(lane, flat, priority=rank.priority, deadline=rank.deadline)
         return future.result(), spans
 
     def _known_vectors(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
