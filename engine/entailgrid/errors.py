@@ -6,6 +6,7 @@ EntailgridError
 |- Overloaded         not admitted; try again after `retry_after` seconds
 |- DeadlineExceeded   the budget was already spent on arrival
 |- ModelError         a model file is missing, altered or failed
+|- CacheUnavailable   a cache store that was asked to delete or check its entries is out of reach
 `- EngineStopped      the verifier was closed or its device thread died
 """
 
@@ -53,6 +54,10 @@ class DeadlineExceeded(EntailgridError):
 
 class ModelError(EntailgridError):
     """A model could not be loaded, or a forward pass failed."""
+
+
+class CacheUnavailable(EntailgridError):
+    """The store behind the cache cannot be reached or written; what was asked of it has not been done."""
 
 
 class EngineStopped(EntailgridError):

@@ -8,10 +8,30 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+_REMEMBERING: list[Callable[[], None]] = []
+
+
+def remembered(maxsize: int) -> Callable[[F], F]:
+    """`lru_cache` for functions of texts, emptied by `forget_texts`."""
+
+    def decorate(function: F) -> F:
+        cached = lru_cache(maxsize=maxsize)(function)
+        _REMEMBERING.append(cached.cache_clear)
+        return cast(F, cached)
+
+    return decorate
+
+
+def forget_texts() -> None:
+    """Empty every cache that holds texts: what is forgotten must not linger there."""
+    for clear in _REMEMBERING:
+        clear()
 
 
 class Span(NamedTuple):
@@ -235,7 +255,7 @@ def content_words(text: str) -> list[str]:
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
 
 
-@lru_cache(maxsize=65536)
+@remembered(65536)
 def stem(word: str) -> str:
     """The Snowball (Porter 2) stem of an English word; tokens with digits are left alone."""
     return str(_stemmer().stemWord(word)) if word.isalpha() else word.removesuffix("'s")

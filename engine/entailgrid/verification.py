@@ -13,7 +13,7 @@ from entailgrid.claims.reach import covering, marks_of
 from entailgrid.evidence.route import Lexicon, Routed, RoutingLimits, route
 from entailgrid.evidence.segment import Segment, segments_of
 from entailgrid.evidence.sources import inspect, result_data
-from entailgrid.inference.engine import Engine, Outcome, Ranked
+from entailgrid.inference.engine import Engine, Origin, Outcome, Ranked
 from entailgrid.language import Span, is_english
 from entailgrid.types import (
     CitationReport,
@@ -44,6 +44,7 @@ class _Scored:
     pairs: dict[tuple[str, str], tuple[float, float, float] | None] = field(default_factory=dict)
     unscored_tokens: int = 0
     skipped: int = 0
+    cached: int = 0
     queue_seconds: float = 0.0
     inference_seconds: float = 0.0
 
@@ -108,7 +109,8 @@ class Verification:
         if not claims or not self._segments:
             return _Scored(routed=[Routed((), 0) for _ in claims])
         texts = [claim.text for claim in claims]
-        vectors = self._engine.embed([*texts, *(segment.text for segment in self._segments)], self._rank)
+        origins = {segment.text: self._origin((number,)) for number, segment in enumerate(self._segments)}
+        vectors = self._engine.embed([*texts, *(segment.text for segment in self._segments)], self._rank, origins)
         scored = _Scored()
         scored.add_time(vectors)
         if not vectors.scored.all():
@@ -129,18 +131,23 @@ class Verification:
         return scored
 
     def _score_pairs(self, texts: Sequence[str], scored: _Scored) -> None:
-        wanted = dict.fromkeys(
-            (candidate.text, text)
-            for text, routed in zip(texts, scored.routed, strict=True)
-            if is_english(text)
-            for candidate in routed.candidates
-        )
+        wanted: dict[tuple[str, str], tuple[int, ...]] = {}
+        for text, routed in zip(texts, scored.routed, strict=True):
+            for candidate in routed.candidates if is_english(text) else ():
+                wanted.setdefault((candidate.text, text), candidate.segments)
         pairs = list(wanted)
-        outcome = self._engine.score(pairs, self._rank)
+        outcome = self._engine.score(pairs, self._rank, [self._origin(segments) for segments in wanted.values()])
         scored.add_time(outcome)
+        scored.cached = int(outcome.cached.sum())
         for pair, values, done, tokens in zip(pairs, outcome.values.tolist(), outcome.scored, outcome.tokens, strict=True):
             scored.pairs[pair] = (values[0], values[1], values[2]) if done else None
             scored.unscored_tokens += 0 if done else max(1, int(tokens))
+
+    def _origin(self, segments: Sequence[int]) -> Origin:
+        """Of a premise made of these segments, all of one source."""
+        parts = [self._segments[index] for index in segments]
+        span = ";".join(f"{part.block},{part.start},{part.end},{part.pointer}" for part in parts)
+        return Origin(self._sources[parts[0].source].sha256, span)
 
     def _reaching(self, claim: Claim) -> list[Citation]:
         return covering(self._citations, Span(claim.start, claim.end), claim.sentence, claim.lead_in, self._trace.answer)
@@ -237,8 +244,8 @@ class Verification:
                 ],
                 "sources": self._sources,
                 "coverage": Coverage(
-                    pairs_scored=done,
-                    pairs_from_cache=0,
+                    pairs_scored=done - scored.cached,
+                    pairs_from_cache=scored.cached,
                     pairs_skipped=scored.skipped + left_out,
                     tokens_unscored=unscored,
                 ),

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entailgrid.errors import DeadlineExceeded, EngineStopped, InvalidTrace, ModelError
+from entailgrid.inference.cache import EntailmentCache, open_cache
 from entailgrid.inference.engine import Engine, Limits, Ranked
+from entailgrid.language import forget_texts
 from entailgrid.provenance.ingest import parse_trace
 from entailgrid.types import Report, Stakes, Trace
 from entailgrid.verdict.calibrate import PROFILES, Profile
@@ -30,11 +32,11 @@ class Verifier:
     """Verifies answers. Thread-safe; use it as a context manager, or call `close`.
 
     `model`: `embedded` or a folder written by `entailgrid models export` (the router stays the embedded one).
-    `backend`: `onnx-cpu`. `threads`: of the model, by default the physical cores. `cache`: `memory` keeps segment embeddings
-    of recent tool outputs, `None` keeps nothing. `policy`: a `Policy`, or the path of a TOML file. `profile`: `strict`,
-    `balanced` or `precise`.
+    `backend`: `onnx-cpu`. `threads`: of the model, by default the physical cores. `cache`: `memory`, `lmdb:PATH` or
+    `redis://…`: what was computed from a tool output is kept under its SHA-256; `None` keeps nothing, and nothing is persisted
+    unless asked. `policy`: a `Policy`, or the path of a TOML file. `profile`: `strict`, `balanced` or `precise`.
 
-    Raises ModelError where a model file is missing, altered or cannot be run.
+    Raises ModelError where a model file is missing, altered or cannot be run, ValueError for a choice that does not exist.
     """
 
     def __init__(
@@ -42,16 +44,17 @@ class Verifier:
         model: str | Path = "embedded",
         backend: Literal["onnx-cpu"] = "onnx-cpu",
         threads: int | None = None,
-        cache: Literal["memory"] | None = "memory",
+        cache: str | None = "memory",
         policy: Policy | str | Path | None = None,
         profile: Profile = "balanced",
     ) -> None:
         _check_choice("backend", backend, ("onnx-cpu",))
-        _check_choice("cache", cache, ("memory", None))
         _check_choice("profile", profile, tuple(PROFILES))
         self._policy = policy if isinstance(policy, Policy) else load_policy(Path(policy)) if policy else Policy()
         self._calibration = PROFILES[profile]
-        self._engine = _load_engine(model, threads, cache=cache is not None)
+        limits = Limits()
+        self._cache = open_cache(cache, limits.memory_bytes)
+        self._engine = _load_engine(model, threads, limits, self._cache)
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entailgrid-verify")
         self._closed = False
 
@@ -66,6 +69,20 @@ class Verifier:
         self._closed = True
         self._pool.shutdown(wait=True)
         self._engine.close()
+
+    def forget(self, tool_output_sha256: str) -> int:
+        """Remove everything derived from a tool output (`sources[].sha256` of a report) from memory and from the store.
+
+        Returns the number of cache entries removed. Raises ValueError for what is no SHA-256, CacheUnavailable where the store
+        could not be reached. Reports and answers that the caller holds are the caller's.
+        """
+        removed = self._cache.forget(tool_output_sha256) if self._cache is not None else 0
+        forget_texts()
+        return removed
+
+    def metrics(self) -> str:
+        """Counters and histograms of this verifier in the Prometheus text format."""
+        return self._engine.metrics.text()
 
     @property
     def alive(self) -> bool:
@@ -134,7 +151,7 @@ def _check_choice(name: str, value: object, known: Sequence[object]) -> None:
         raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}")
 
 
-def _load_engine(model: str | Path, threads: int | None, *, cache: bool) -> Engine:
+def _load_engine(model: str | Path, threads: int | None, limits: Limits, cache: EntailmentCache | None) -> Engine:
     from entailgrid_models.errors import CheckpointError
     from entailgrid_models.onnx import OnnxModel
     from entailgrid_models.registry import resolve
@@ -142,6 +159,6 @@ def _load_engine(model: str | Path, threads: int | None, *, cache: bool) -> Engi
     try:
         preset = resolve(str(model))
         router, nli = (OnnxModel.load(folder, threads=threads) for folder in (preset.router, preset.nli))
-        return Engine(router, nli, Limits(), cache=cache)
+        return Engine(router, nli, limits, cache)
     except CheckpointError as error:
         raise ModelError(str(error)) from error

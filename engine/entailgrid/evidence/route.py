@@ -7,13 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entailgrid.evidence.segment import Segment
-from entailgrid.language import content_words
+from entailgrid.language import content_words, remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Routed:
     skipped: int
 
 
-@lru_cache(maxsize=65536)
+@remembered(65536)
 def stems_of(text: str) -> frozenset[str]:
     """The stems of a text's content words; words with digits count too."""
     return frozenset(content_words(text))

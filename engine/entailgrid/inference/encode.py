@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entailgrid.inference.batch import windows
-from entailgrid.inference.runner import Sequence1d
+from entailgrid.inference.scheduler import Sequence1d
 
 
 @dataclass(frozen=True, slots=True)

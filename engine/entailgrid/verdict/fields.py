@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from entailgrid.claims.literals import Literal as ClaimLiteral
 from entailgrid.claims.literals import compare
 from entailgrid.evidence.route import Candidate, stems_of
 from entailgrid.evidence.segment import Field, Segment
-from entailgrid.language import words
+from entailgrid.language import remembered, words
 from entailgrid.verdict.literal_check import literals_of
 from entailgrid.verdict.wording import negated
 
@@ -48,7 +47,7 @@ def field_conflict(
     return None
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def matched_fields(claim: str, segment: Segment) -> tuple[Field, ...]:
     """Fields of `segment` whose name and value the claim states: the value as a literal or word for word, the name at least by
     half (by one word where the value is telling). A yes/no field matches by the claim's polarity."""
@@ -68,7 +67,7 @@ def denied_fields(claim: str, segment: Segment) -> int:
 _KEYED = re.compile(r"(?:^|[:,] )([^:,]{1,40}): (?=[^:]*$)")
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def keyed(claim: str) -> frozenset[str]:
     """Stems of the key where a claim reads `key: value` and holds no verb's worth of words; empty otherwise."""
     match = _KEYED.search(claim)
@@ -91,7 +90,7 @@ def misplaced_values(claim: str, segment: Segment) -> int:
     return count
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def _comparable(literal: ClaimLiteral, field: Field) -> bool:
     text = f"{field.key}: {field.value}"
     return compare(literal, literals_of(text), text).status == "mismatch"
@@ -115,7 +114,7 @@ _YES = frozenset(("yes", "true", "y", "on", "enabled", "included"))
 _NO = frozenset(("no", "false", "n", "off", "disabled", "none", "0"))
 
 
-@lru_cache(maxsize=65536)
+@remembered(65536)
 def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | None:
     said = stems_of(claim)
     key = stems_of(field.key)
@@ -145,7 +144,7 @@ def _said(word: str, said: frozenset[str]) -> bool:
     return any(len(other) >= 5 and (word.startswith(other) or other.startswith(word)) for other in said)
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def _same_value(literal: ClaimLiteral, field: Field) -> bool:
     text = f"{field.key}: {field.value}"
     return compare(literal, literals_of(text), text).status == "match"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from entailgrid.claims.literals import Check, Derivation, Literal, compare, derive, extract
+from entailgrid.language import remembered
 from entailgrid.types import LiteralKind, LiteralStatus
 
 
@@ -25,7 +25,7 @@ class LiteralOutcome:
     verbatim: bool = False
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def literals_of(text: str) -> tuple[Literal, ...]:
     return extract(text)
 
@@ -89,7 +89,7 @@ def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceVa
 _WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w-]*\d)")
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def names_in(text: str) -> frozenset[str]:
     """Capitalised words of a claim, lower-case: people, places, products. Not its first word, a key or a code with digits."""
     found = []

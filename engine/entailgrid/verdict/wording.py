@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from functools import lru_cache
 
-from entailgrid.language import STOP_WORDS, stem
+from entailgrid.language import STOP_WORDS, remembered, stem
 
 _PAIRS = """open/closed open/shut opened/closed available/unavailable available/sold included/excluded includes/excludes
 allowed/forbidden allowed/prohibited permitted/prohibited permitted/forbidden enabled/disabled active/inactive
@@ -36,7 +35,7 @@ def negated(text: str) -> bool:
     return bool(_NEGATION.search(text))
 
 
-@lru_cache(maxsize=65536)
+@remembered(65536)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word.lower()) for word in _WORD.findall(text))
 
@@ -52,7 +51,7 @@ def holds_antonym(claim: str, premise: str) -> bool:
     return any((_OPPOSITES[word] & held) - said for word in said - held if word in _OPPOSITES)
 
 
-@lru_cache(maxsize=65536)
+@remembered(65536)
 def _qualified(text: str) -> frozenset[tuple[str, str]]:
     """(capitalised word, the word after it) as stems: `Premium plans` -> (premium, plan)."""
     found = set()
