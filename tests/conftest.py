@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from entailgrid import Verifier
+from redis_server import start_redis
 
 settings.register_profile("repeatable", derandomize=True)  # a run that passes here passes there
 settings.load_profile("repeatable")
@@ -32,3 +35,16 @@ def data(request: pytest.FixtureRequest) -> Path:
     if folder is None:
         pytest.skip("needs --data DIR")
     return folder
+
+
+@pytest.fixture
+def redis_port(tmp_path: Path) -> Iterator[int]:
+    if not shutil.which("redis-server"):
+        pytest.skip("redis-server is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    server = start_redis(port, tmp_path)
+    yield port
+    server.terminate()
+    server.wait(20)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from entailgrid.errors import CacheUnavailable
 from entailgrid.inference.cache import EntailmentCache, key_of, open_cache, sealed, unsealed
 from entailgrid.inference.lmdb_store import LmdbStore
 from entailgrid.inference.redis_store import RedisStore
+from redis_server import start_redis
 
 SHAS = [sha256(str(number).encode()).hexdigest() for number in range(4)]
 
@@ -117,30 +116,6 @@ def test_forget_wants_a_sha() -> None:
 
 
 # --- stores -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def redis_port(tmp_path: Path) -> Iterator[int]:
-    if not shutil.which("redis-server"):
-        pytest.skip("redis-server is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    server = start_redis(port, tmp_path)
-    yield port
-    server.terminate()
-    server.wait(20)
-
-
-def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return server
-    raise AssertionError("redis-server did not start")
 
 
 @pytest.fixture(params=["lmdb", "redis"])

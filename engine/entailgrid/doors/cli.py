@@ -113,6 +113,58 @@ def export_model(source: str, out: str, *, dtype: str, task: str) -> None:
     run_export(source, out, dtype=dtype, task=task)
 
 
+@cli.group()
+def cache() -> None:
+    """The entailment cache that `--cache lmdb:PATH` or `--cache redis://…` keeps."""
+
+
+def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags of every `cache` command."""
+    command = click.option("--json", "as_json", is_flag=True, help="One JSON object.")(command)
+    where = click.option("--cache", "spec", required=True, metavar="CACHE", help="lmdb:PATH or redis://HOST:PORT/DB.")
+    return where(command)
+
+
+@cache.command("stats")
+@store_options
+def cache_stats(spec: str, *, as_json: bool) -> None:
+    """How many entries and bytes the store holds."""
+    from entailgrid.doors.caching import run_stats
+
+    run_stats(spec, as_json=as_json)
+
+
+@cache.command("forget")
+@click.argument("outputs", nargs=-1, required=True, metavar="SHA256...")
+@store_options
+def cache_forget(outputs: tuple[str, ...], spec: str, *, as_json: bool) -> None:
+    """Remove everything derived from tool outputs, named by `sources[].sha256` of a report."""
+    from entailgrid.doors.caching import run_forget
+
+    run_forget(spec, outputs, as_json=as_json)
+
+
+@cache.command("clear")
+@store_options
+def cache_clear(spec: str, *, as_json: bool) -> None:
+    """Remove everything."""
+    from entailgrid.doors.caching import run_clear
+
+    run_clear(spec, as_json=as_json)
+
+
+@cache.command("verify")
+@store_options
+def cache_verify(spec: str, *, as_json: bool) -> None:
+    """Check every entry against its checksum and remove what is damaged.
+
+    Exit status: 0 no damage, 1 damage found, 3 store out of reach.
+    """
+    from entailgrid.doors.caching import run_verify
+
+    sys.exit(run_verify(spec, as_json=as_json))
+
+
 def main() -> NoReturn:
     """The entry point. Every problem is one line on standard error."""
     try:

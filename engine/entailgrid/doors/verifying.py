@@ -12,6 +12,8 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+import click
+
 from entailgrid.doors.cli import ABSTAINED, ALLOWED, BLOCKED, FAILED
 from entailgrid.doors.console import Ticker, console_on, report_problem
 from entailgrid.doors.report import print_report, print_summary
@@ -26,14 +28,17 @@ _LINE_BREAKS = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 def open_verifier(options: Mapping[str, Any]) -> Verifier:
     """The verifier that the flags ask for."""
-    return Verifier(
-        model=options["model"],
-        backend=options["backend"],
-        threads=options["threads"],
-        cache=None if options["cache"] == "none" else options["cache"],
-        policy=options["policy"],
-        profile=options["profile"],
-    )
+    try:
+        return Verifier(
+            model=options["model"],
+            backend=options["backend"],
+            threads=options["threads"],
+            cache=None if options["cache"] == "none" else options["cache"],
+            policy=options["policy"],
+            profile=options["profile"],
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def documents_in(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[Document | InvalidTrace]:
