@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from entailgrid.claims.literals import Literal as ClaimLiteral
-from entailgrid.claims.literals import compare
+from entailgrid.claims.literals import compare, extract
 from entailgrid.evidence.route import Candidate, stems_of
 from entailgrid.evidence.segment import Field, Segment
 from entailgrid.language import remembered, words
-from entailgrid.verdict.literal_check import literals_of
 from entailgrid.verdict.wording import negated
 
 
@@ -79,7 +78,7 @@ def keyed(claim: str) -> frozenset[str]:
 def misplaced_values(claim: str, segment: Segment) -> int:
     """Values of the claim that stand in a field which it does not name, while the field that it names holds another."""
     said = stems_of(claim)
-    values = [literal for literal in literals_of(claim) if not literal.weak and literal.kind not in ("identifier", "quotation")]
+    values = [literal for literal in extract(claim) if not literal.weak and literal.kind not in ("identifier", "quotation")]
     count = 0
     for literal in values:
         named = [f for f in segment.fields if (key := stems_of(f.key)) and key <= said]
@@ -93,7 +92,7 @@ def misplaced_values(claim: str, segment: Segment) -> int:
 @remembered(16384)
 def _comparable(literal: ClaimLiteral, field: Field) -> bool:
     text = f"{field.key}: {field.value}"
-    return compare(literal, literals_of(text), text).status == "mismatch"
+    return compare(literal, extract(text), text).status == "mismatch"
 
 
 def stated_values(claim: str, segment: Segment) -> int:
@@ -122,7 +121,7 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
     if not shared:
         return None
     value = field.value.lower()
-    same = [item for item in literals_of(claim) if not item.weak and _same_value(item, field)]
+    same = [item for item in extract(claim) if not item.weak and _same_value(item, field)]
     literal = bool(same)
     if any(_DENIED.search(claim[max(0, item.start - 30) : item.start]) for item in same):
         return "opposite"
@@ -132,7 +131,7 @@ def _states_field(claim: str, field: Field) -> Literal["same", "opposite"] | Non
         return "same" if shared >= 0.5 or (literal and len(value) > 2) else None
     if value in _YES | _NO and shared >= 0.5:
         return "same" if (value in _NO) == negated(claim) else "opposite"
-    if shared == 1.0 and any(_comparable(item, field) for item in literals_of(claim) if not item.weak):
+    if shared == 1.0 and any(_comparable(item, field) for item in extract(claim) if not item.weak):
         return "opposite"
     return "opposite" if key and key <= keyed(claim) and len(wording) <= 4 else None
 
@@ -147,7 +146,7 @@ def _said(word: str, said: frozenset[str]) -> bool:
 @remembered(16384)
 def _same_value(literal: ClaimLiteral, field: Field) -> bool:
     text = f"{field.key}: {field.value}"
-    return compare(literal, literals_of(text), text).status == "match"
+    return compare(literal, extract(text), text).status == "match"
 
 
 def lacks_value(claim: str, premise: frozenset[str]) -> bool:

@@ -25,11 +25,6 @@ class LiteralOutcome:
     verbatim: bool = False
 
 
-@remembered(16384)
-def literals_of(text: str) -> tuple[Literal, ...]:
-    return extract(text)
-
-
 @dataclass(frozen=True, slots=True)
 class SourceValues:
     """What a source offers beside the premise itself: the call's context, and its values for derivations."""
@@ -42,9 +37,9 @@ class SourceValues:
 def check_literals(claim: str, premise: str, source: SourceValues) -> tuple[LiteralOutcome, ...]:
     """One outcome a literal of `claim`, in order."""
     outcomes = []
-    held = literals_of(premise)
-    context = literals_of(source.context)
-    for literal in literals_of(claim):
+    held = extract(premise)
+    context = extract(source.context)
+    for literal in extract(claim):
         check = compare(literal, held, premise)
         asked_otherwise = check.status == "mismatch" and literal.kind not in ("identifier", "date", "time", "version")
         if check.status != "match" and source.context and not asked_otherwise:
@@ -80,7 +75,7 @@ def rederived(claim: str, outcomes: Sequence[LiteralOutcome], *sources: SourceVa
     """`outcomes` with unmatched literals recomputed from the values of several sources together."""
     values = tuple(literal for source in sources for literal in source.values[:30])
     result = []
-    for literal, outcome in zip(literals_of(claim), outcomes, strict=True):
+    for literal, outcome in zip(extract(claim), outcomes, strict=True):
         derived = derive(literal, claim, values) if outcome.status != "match" else None
         result.append(replace(outcome, status="match", found=None, derivation=derived.expression) if derived else outcome)
     return tuple(result)

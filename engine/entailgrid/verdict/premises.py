@@ -10,7 +10,7 @@ from typing import Any
 
 from entailgrid.claims.actions import recipients
 from entailgrid.claims.literals import Literal as ClaimLiteral
-from entailgrid.claims.literals import compare
+from entailgrid.claims.literals import compare, extract
 from entailgrid.claims.worth import no_claim
 from entailgrid.evidence.route import Candidate, Lexicon, stems_of
 from entailgrid.evidence.segment import Segment
@@ -18,7 +18,7 @@ from entailgrid.language import stem, words
 from entailgrid.types import USER_MESSAGE, Source
 from entailgrid.verdict.calibrate import Calibration
 from entailgrid.verdict.fields import agreement, denied_fields, keyed, lacks_value, misplaced_values, stated_values
-from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, literals_of, names_in
+from entailgrid.verdict.literal_check import LiteralOutcome, SourceValues, check_literals, names_in
 from entailgrid.verdict.weigh import PremiseVerdict, Signals, weigh
 from entailgrid.verdict.wording import holds_antonym, names_another_bearer, negated
 
@@ -56,11 +56,11 @@ def view_of(source: Source, segments: Sequence[Segment]) -> SourceView:
     values: list[ClaimLiteral] = []
     for segment in segments:
         if segment.fields:
-            values.extend(literal for literal in literals_of(segment.text) if literal.kind not in ("identifier", "quotation"))
+            values.extend(literal for literal in extract(segment.text) if literal.kind not in ("identifier", "quotation"))
         if len(values) >= _MAX_VALUES:
             break
     if not values and len(segments) <= 12:
-        values = [literal for segment in segments for literal in literals_of(segment.text)]
+        values = [literal for segment in segments for literal in extract(segment.text)]
     counts = tuple(segment.count for segment in segments if segment.count is not None)
     return SourceView(
         SourceValues(context, tuple(values[:_MAX_VALUES]), counts),
@@ -202,9 +202,9 @@ def _crosswise(claim: str, candidate: Candidate, segments: Sequence[Segment]) ->
     for the second, another part the reverse (2022: 5 and 2023: 7 do not give 2023: 5)."""
     if len(candidate.segments) < 2:
         return False
-    strong = [literal for literal in literals_of(claim) if not literal.weak and literal.kind != "quotation"]
+    strong = [literal for literal in extract(claim) if not literal.weak and literal.kind != "quotation"]
     parts = [segments[index].text for index in candidate.segments]
-    held = [[compare(literal, literals_of(part), part).status for literal in strong] for part in parts]
+    held = [[compare(literal, extract(part), part).status for literal in strong] for part in parts]
     if any(all(status != "mismatch" for status in row) and "match" in row for row in held):
         return False
     pairs = itertools.combinations(range(len(strong)), 2)

@@ -10,6 +10,7 @@ from entailgrid.claims.literal import calendar, codes, measures
 from entailgrid.claims.literal.masking import blank, is_structured, mask_markup
 from entailgrid.claims.literal.model import Literal
 from entailgrid.claims.literal.nesting import add_parents
+from entailgrid.language import remembered
 
 _PASSES: tuple[Callable[[str], Iterable[Literal]], ...] = (
     codes.find_strong_identifiers,
@@ -23,6 +24,7 @@ _PASSES: tuple[Callable[[str], Iterable[Literal]], ...] = (
 """From the forms that only one kind can have to those that are left over; each pass hides what it took."""
 
 
+@remembered(16384)
 def extract(text: str) -> tuple[Literal, ...]:
     """The literals of a text, in order and without overlap.
 
