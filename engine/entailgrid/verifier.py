@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from entailgrid.errors import DeadlineExceeded, EngineStopped, InvalidTrace, ModelError
+from entailgrid.errors import DeadlineExceeded, EngineStopped, InvalidTrace, ModelError, Overloaded
+from entailgrid.inference.admission import Size
 from entailgrid.inference.cache import EntailmentCache, open_cache
 from entailgrid.inference.engine import Engine, Limits, Ranked
 from entailgrid.language import forget_texts
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PRIORITY: dict[str, int] = {"high": 0, "normal": 1, "low": 2}
+_IN_FLIGHT = 32
+"""Traces of one `verify_many` at once: enough to fill batches, few enough for a list of any length."""
+_SLICE = 4096
+"""Pairs of one `score` in the queue at once: lengths sort well among so many, and memory stays flat."""
 TraceInput = Trace | dict[str, Any] | str | bytes
 
 
@@ -93,7 +99,8 @@ class Verifier:
         """Start a verification; the future ends in one report or one typed error.
 
         `budget_ms` counts from this call. Raises InvalidTrace for a trace that does not follow the contract,
-        DeadlineExceeded where the budget is already spent, EngineStopped after `close`.
+        DeadlineExceeded where the budget is already spent, Overloaded where it would not be met or the queue is full,
+        EngineStopped after `close`.
         """
         arrived = time.monotonic()
         _check_choice("stakes", stakes, tuple(_PRIORITY))
@@ -103,7 +110,13 @@ class Verifier:
             raise DeadlineExceeded(f"budget_ms is {budget_ms:g}: spent before the request arrived")
         parsed = parse_trace(trace, default_id="trace:1")
         deadline = arrived + budget_ms / 1000 if budget_ms is not None else float("inf")
-        return self._pool.submit(self._verify, parsed, arrived, Ranked(_PRIORITY[stakes], deadline))
+        priority, metrics = _PRIORITY[stakes], self._engine.metrics
+        try:
+            room = self._engine.admission.admit(_size(parsed), priority, deadline, time.monotonic())
+        except Overloaded:
+            metrics.refused("deadline" if budget_ms is not None else "queue_full")
+            raise
+        return self._pool.submit(self._verify, parsed, arrived, Ranked(priority, deadline, room))
 
     def verify(self, trace: TraceInput, *, budget_ms: float | None = None, stakes: Stakes = "normal") -> Report:
         """The report on one trace: `submit(...).result()`."""
@@ -116,10 +129,18 @@ class Verifier:
     def verify_many(
         self, traces: Iterable[TraceInput], *, budget_ms: float | None = None, stakes: Stakes = "normal"
     ) -> list[Report]:
-        """Reports in the order of `traces`, their pairs batched together. `budget_ms` holds for each, from now."""
+        """Reports in the order of `traces`, their pairs batched together.
+
+        `budget_ms` holds for each, from when it is submitted: a few dozen are in flight at once.
+        """
         parsed = [_numbered(trace, number) for number, trace in enumerate(traces, start=1)]
-        futures = [self.submit(trace, budget_ms=budget_ms, stakes=stakes) for trace in parsed]
-        return [future.result() for future in futures]
+        running: deque[Future[Report]] = deque()
+        reports: list[Report] = []
+        for trace in parsed:
+            if len(running) == _IN_FLIGHT:
+                reports.append(running.popleft().result())
+            running.append(self.submit(trace, budget_ms=budget_ms, stakes=stakes))
+        return reports + [future.result() for future in running]
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The raw engine: float32 `[n, 3]` (entailment, neutral, contradiction) of (premise, hypothesis) pairs.
@@ -131,12 +152,36 @@ class Verifier:
             raise EngineStopped("the verifier is closed")
         if not pairs:
             return np.zeros((0, 3), np.float32)
-        return self._engine.score(pairs).values
+        parts = [self._engine.score(pairs[at : at + _SLICE], first=at).values for at in range(0, len(pairs), _SLICE)]
+        return np.concatenate(parts)
 
     def _verify(self, trace: Trace, arrived: float, rank: Ranked) -> Report:
         from entailgrid.verification import Verification
 
-        return Verification(trace, self._engine, self._calibration, self._policy, arrived, rank).report()
+        overhead, outcome = None, "error"
+        try:
+            report = Verification(trace, self._engine, self._calibration, self._policy, arrived, rank).report()
+            outcome, spent = report.decision, report.timing_ms
+            overhead = max(0.0, spent.total - spent.queue - spent.inference) / 1000
+            self._measure(report)
+            return report
+        finally:
+            if rank.reservation is not None:
+                self._engine.admission.end(rank.reservation, overhead=overhead)
+            in_time = time.monotonic() <= rank.deadline if rank.deadline < float("inf") else None
+            self._engine.metrics.ended(outcome, in_time)
+
+    def _measure(self, report: Report) -> None:
+        metrics, counts, spent = self._engine.metrics, report.coverage, report.timing_ms
+        metrics.pairs(scored=counts.pairs_scored, cached=counts.pairs_from_cache, skipped=counts.pairs_skipped)
+        metrics.stage("queue", spent.queue / 1000)
+        metrics.stage("inference", spent.inference / 1000)
+        metrics.stage("total", spent.total / 1000)
+
+
+def _size(trace: Trace) -> Size:
+    text = sum(len(block.body) for source in trace.sources for block in source.blocks)
+    return Size(len(trace.answer), text, len(trace.sources))
 
 
 def _numbered(trace: TraceInput, number: int) -> Trace:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entailgrid.errors import ModelError
+from entailgrid.inference.admission import Admission, Reservation
 from entailgrid.inference.cache import EntailmentCache, Entry, Kind, key_of
 from entailgrid.inference.cost import CostModel
 from entailgrid.inference.encode import Encoder
@@ -32,20 +33,22 @@ K = TypeVar("K")
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`pair_tokens`: longest pair; longer premises are windowed. `claim_vectors`: how many vectors of claims are kept (1.5 KB
-    each). `memory_bytes`: of the entailment cache in this process."""
+    each). `memory_bytes`: of the entailment cache in this process. `queue_tokens`: beyond which requests are refused."""
 
     scheduling: SchedulingLimits = field(default_factory=SchedulingLimits)
     pair_tokens: int = 256
     claim_vectors: int = 4_000
     memory_bytes: int = 256 << 20
+    queue_tokens: int = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Urgency of a submission: lower `priority` first, `deadline` in seconds of the monotonic clock."""
+    """Urgency: lower `priority` first, `deadline` in seconds of the monotonic clock; `reservation`: the room held for it."""
 
     priority: int = 1
     deadline: float = float("inf")
+    reservation: Reservation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,9 @@ class Engine:
         scheduler = policy if policy is not None else Scheduler(limits.scheduling, self.costs)
         forwards: dict[Lane, Forward] = {"embed": router.forward, "classify": nli.forward}
         self._runner = Runner(forwards, scheduler, self.costs, self.metrics)
+        self.admission = Admission(
+            self._runner.waiting, self.costs["classify"], limits.scheduling.token_budget, limits.queue_tokens
+        )
 
     @property
     def alive(self) -> bool:
@@ -139,9 +145,10 @@ class Engine:
         pairs: Sequence[tuple[str, str]],
         rank: Ranked = Ranked(),
         origins: Sequence[Origin] | None = None,
+        first: int = 0,
     ) -> Outcome:
         """Probabilities `[n, 3]`: entailment, neutral, contradiction. `origins` of the premises: with them, the entailment
-        cache is used.
+        cache is used. `first`: the number of the first pair in the caller's list, for the message of an error.
 
         Of a premise in windows the one with the largest max(entailment, contradiction) counts. Raises ValueError naming the
         pair whose hypothesis does not fit.
@@ -153,7 +160,7 @@ class Engine:
         missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
         outputs = {pair[0]: at for pair, at in zip(pairs, origins or (), strict=use)} if use else {}
         ids = self._token_ids(self._nli_encoder, list(dict.fromkeys(chain(*missing))), outputs, generation)
-        scores, spans = self._run("classify", self._pair_inputs(pairs, missing, ids), missing, rank)
+        scores, spans = self._run("classify", self._pair_inputs(pairs, missing, ids, first), missing, rank)
         fresh = self._strongest(missing, scores, spans)
         self._put([(keys[pair], value.tobytes()) for pair, value in fresh.items() if use], generation)
         values = np.zeros((len(pairs), 3), np.float32)
@@ -167,14 +174,14 @@ class Engine:
         return Outcome(values, scored, cached, tokens, scores.queue_seconds, scores.inference_seconds)
 
     def _pair_inputs(
-        self, pairs: Sequence[tuple[str, str]], missing: Sequence[tuple[str, str]], ids: Mapping[str, IntArray]
+        self, pairs: Sequence[tuple[str, str]], missing: Sequence[tuple[str, str]], ids: Mapping[str, IntArray], first: int
     ) -> list[list[Sequence1d]]:
         inputs = []
         for premise, hypothesis in missing:
             try:
                 inputs.append(self._nli_encoder.pairs(ids[premise], ids[hypothesis]))
             except ValueError as error:
-                raise ValueError(f"pairs[{pairs.index((premise, hypothesis))}]: {error}") from error
+                raise ValueError(f"pairs[{first + pairs.index((premise, hypothesis))}]: {error}") from error
         return inputs
 
     def _strongest(
@@ -231,6 +238,8 @@ class Engine:
             flat.extend(group)
             keys.extend((*name, number) for number in range(len(group)))
         submission = self._runner.submit(lane, flat, keys=keys, priority=rank.priority, deadline=rank.deadline)
+        if rank.reservation is not None:
+            rank.reservation.submitted(lane, sum(map(len, flat)))
         return submission.future.result(), spans
 
 

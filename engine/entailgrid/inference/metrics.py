@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-Stage = Literal["prepare", "tokenize", "queue", "inference", "decide", "total"]
-Refusal = Literal["deadline", "queue_full", "stopped"]
+Stage = Literal["tokenize", "queue", "inference", "total"]
+Refusal = Literal["deadline", "queue_full"]
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -51,8 +51,8 @@ class Metrics:
         self._padding.labels(lane).observe(1 - tokens / padded)
         self._busy.labels(lane).inc(seconds)
 
-    def pairs(self, *, scored: int, cached: int, skipped: int, unscored: int) -> None:
-        for outcome, count in (("scored", scored), ("cached", cached), ("skipped", skipped), ("unscored", unscored)):
+    def pairs(self, *, scored: int, cached: int, skipped: int) -> None:
+        for outcome, count in (("scored", scored), ("cached", cached), ("skipped", skipped)):
             self._pairs.labels(outcome).inc(count)
 
     def stage(self, name: Stage, seconds: float) -> None:

@@ -135,6 +135,11 @@ class Runner:
             self._retire([submission])
         self._answer(submission)
 
+    def waiting(self) -> list[Submission]:
+        """What is queued or running."""
+        with self._lock:
+            return list(self._policy.waiting())
+
     @property
     def alive(self) -> bool:
         return self._stopped is None and not self._dead
