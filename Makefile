@@ -28,6 +28,8 @@ bench: $(VENV)/.bench  ## measure; writes benchmarks/results; needs DATA=DIR
 	$(BIN)/python benchmarks/accuracy_embedded.py --data $(DATA)
 	$(BIN)/python benchmarks/throughput_cross_encoder.py --data $(DATA)
 	$(BIN)/python benchmarks/airline.py --data $(DATA)
+	$(BIN)/python benchmarks/cache_replay.py --data $(DATA)
+	$(BIN)/python benchmarks/cache_lookups.py
 	$(BIN)/python benchmarks/startup.py
 
 build: $(VENV)/.full  ## wheel and sdist under dist/
