@@ -96,7 +96,7 @@ class Verifier:
         return not self._closed and self._engine.alive
 
     def submit(self, trace: TraceInput, *, budget_ms: float | None = None, stakes: Stakes = "normal") -> Future[Report]:
-        """Start a verification; the future ends in one report or one typed error.
+        """Start a verification; the future ends in one report or one typed error. Cancelling it drops its queued work.
 
         `budget_ms` counts from this call. Raises InvalidTrace for a trace that does not follow the contract,
         DeadlineExceeded where the budget is already spent, Overloaded where it would not be met or the queue is full,
@@ -116,7 +116,11 @@ class Verifier:
         except Overloaded:
             metrics.refused("deadline" if budget_ms is not None else "queue_full")
             raise
-        return self._pool.submit(self._verify, parsed, arrived, Ranked(priority, deadline, room))
+        promised: Future[Report] = Future()
+        promised.add_done_callback(lambda done: self._engine.cancel(room) if done.cancelled() else None)
+        running = self._pool.submit(self._verify, parsed, arrived, Ranked(priority, deadline, room))
+        running.add_done_callback(lambda done: _keep(promised, done))
+        return promised
 
     def verify(self, trace: TraceInput, *, budget_ms: float | None = None, stakes: Stakes = "normal") -> Report:
         """The report on one trace: `submit(...).result()`."""
@@ -177,6 +181,16 @@ class Verifier:
         metrics.stage("queue", spent.queue / 1000)
         metrics.stage("inference", spent.inference / 1000)
         metrics.stage("total", spent.total / 1000)
+
+
+def _keep(promised: Future[Report], done: Future[Report]) -> None:
+    """Hand on how a verification ended, unless its caller has cancelled it."""
+    if not promised.set_running_or_notify_cancel():
+        return
+    if error := done.exception():
+        promised.set_exception(error)
+    else:
+        promised.set_result(done.result())
 
 
 def _size(trace: Trace) -> Size:

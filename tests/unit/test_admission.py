@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from entailgrid.errors import Overloaded
 from entailgrid.inference.admission import Admission, Reservation, Size
 from entailgrid.inference.cost import CostModel
-from entailgrid.inference.scheduler import Submission
+from entailgrid.inference.scheduler import Lane, Submission
 
 SIZE = Size(answer=100, text=1000, sources=2)
 
 
 def admission(waiting: list[Submission] | None = None, queue_tokens: int = 10**9) -> Admission:
     return Admission(lambda: waiting or [], CostModel(), 1024, queue_tokens)
+
+
+def brought(lane: Lane, tokens: int) -> Submission:
+    return Submission(lane, 1, math.inf, 0.0, [], tokens_missing=tokens)
 
 
 def work(count: int = 1) -> float:
@@ -69,12 +73,12 @@ def test_one_request_alone_is_never_too_large_for_the_queue() -> None:
 
 
 def test_what_was_brought_to_the_queue_is_not_counted_twice() -> None:
-    submission = Submission("classify", 1, math.inf, 0.0, [], tokens_missing=300)
+    submission = brought("classify", 300)
     waiting: list[Submission] = []
     made = admission(waiting, queue_tokens=1200)
     room = made.admit(SIZE, 1, math.inf, 0.0)
     waiting.append(submission)
-    room.submitted("classify", 300)
+    room.submitted(submission)
     made.admit(SIZE, 1, math.inf, 0.0)
 
 
@@ -82,8 +86,8 @@ def test_it_learns_what_requests_bring() -> None:
     made = admission()
     for _ in range(200):
         room = made.admit(SIZE, 1, math.inf, 0.0)
-        room.submitted("embed", 11)
-        room.submitted("classify", 20)
+        room.submitted(brought("embed", 11))
+        room.submitted(brought("classify", 20))
         made.end(room, overhead=0.001)
     made.admit(SIZE, 1, CostModel().work(31, 0, 1024) * 1.2 + 0.001, 0.0)
     with pytest.raises(Overloaded):

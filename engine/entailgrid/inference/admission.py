@@ -26,16 +26,21 @@ class Size:
 
 @dataclass(slots=True, eq=False)
 class Reservation:
-    """Room held for one request. `embed` and `classify`: tokens that it has not brought to the queue yet, as estimated."""
+    """Room held for one request. `embed` and `classify`: tokens that it has not brought to the queue yet, as estimated.
+    `queued`: what it waits for now; `cancelled`: nobody waits for it any more."""
 
     priority: int
     deadline: float
     size: Size
     embed: float
     classify: float
+    queued: Submission | None = None
+    cancelled: bool = False
     brought: dict[Lane, int] = field(default_factory=lambda: {"embed": 0, "classify": 0})
 
-    def submitted(self, lane: Lane, tokens: int) -> None:
+    def submitted(self, submission: Submission) -> None:
+        lane, tokens = submission.lane, submission.tokens_missing
+        self.queued = submission
         self.brought[lane] += tokens
         self.embed = 0.0
         if lane == "classify":

@@ -239,8 +239,16 @@ class Engine:
             keys.extend((*name, number) for number in range(len(group)))
         submission = self._runner.submit(lane, flat, keys=keys, priority=rank.priority, deadline=rank.deadline)
         if rank.reservation is not None:
-            rank.reservation.submitted(lane, sum(map(len, flat)))
+            rank.reservation.submitted(submission)
+            if rank.reservation.cancelled:
+                self._runner.cancel(submission)
         return submission.future.result(), spans
+
+    def cancel(self, reservation: Reservation) -> None:
+        """Nobody waits for this request any more: what it queued is dropped, and what it will queue."""
+        reservation.cancelled = True
+        if reservation.queued is not None:
+            self._runner.cancel(reservation.queued)
 
 
 class _Vectors:

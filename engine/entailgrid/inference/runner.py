@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -276,7 +278,7 @@ class Runner:
                 values[index] = row
         scored = np.array([row is not None for row in rows], np.bool_)
         waited = (submission.started if submission.started is not None else self._clock()) - submission.arrived
-        if not submission.future.done():
+        with suppress(InvalidStateError):  # cancelled by its owner meanwhile
             submission.future.set_result(Scores(values, scored, waited, submission.inference))
 
     def _reject(self, batch: _Packed) -> None:
@@ -289,7 +291,7 @@ class Runner:
                 self._forget(item)
             self._retire(failed)
         for submission in failed:
-            if not submission.future.done():
+            with suppress(InvalidStateError):
                 submission.future.set_exception(error)
 
     def _retire(self, submissions: Sequence[Submission]) -> None:
@@ -331,7 +333,7 @@ class Runner:
             self._inflight.clear()
             self._lock.notify_all()
         for submission in pending:
-            if not submission.future.done():
+            with suppress(InvalidStateError):
                 submission.future.set_exception(error)
 
 
