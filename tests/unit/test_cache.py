@@ -291,3 +291,30 @@ def test_an_absent_redis_is_one_warning(caplog: pytest.LogCaptureFixture) -> Non
     assert cache.get_many([key(0, "a"), key(1, "a")]) == [b"x", None]
     assert len(warnings_of(caplog)) == 1
     cache.close()
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    import lmdb
+
+    with lmdb.open(str(tmp_path)) as env, env.begin(write=True) as transaction:
+        transaction.put(b"theirs", b"data")
+    with pytest.raises(ValueError, match="another program"):
+        LmdbStore(tmp_path)
+    with lmdb.open(str(tmp_path)) as env, env.begin() as transaction:
+        assert transaction.get(b"theirs") == b"data"
+
+
+def test_a_lookup_during_a_forget_brings_nothing_back(tmp_path: Path) -> None:
+    store = LmdbStore(tmp_path, 1 << 24)
+    cache = EntailmentCache(1 << 20, store)
+    store.put_many([(key(0, "a"), b"x")])
+    forget = store.forget
+
+    def looked_up_first(sha: bytes) -> int:
+        assert cache.get_many([key(0, "a")]) == [b"x"]
+        return forget(sha)
+
+    store.forget = looked_up_first  # type: ignore[method-assign]
+    assert cache.forget(SHAS[0]) == 1
+    assert cache.get_many([key(0, "a")]) == [None]
+    cache.close()

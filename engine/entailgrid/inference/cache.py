@@ -10,9 +10,12 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal, Protocol
+
+from entailgrid.errors import CacheUnavailable
 
 DIGEST = 16
 SHA = 32
@@ -129,7 +132,8 @@ class EntailmentCache:
             self._store.put_many(kept)
             late = [entry for entry in kept if not self._allowed(entry[0], generation)]
             for sha in {key[:SHA] for key, _ in late}:
-                self._store.forget(sha)
+                with suppress(CacheUnavailable):  # the caller of `forget` was told
+                    self._store.forget(sha)
 
     def _allowed(self, key: bytes, generation: int) -> bool:
         return self._cleared <= generation and self._forgotten.get(key[:SHA], 0) <= generation
@@ -165,15 +169,24 @@ class EntailmentCache:
         Raises ValueError for what is no SHA-256, CacheUnavailable where the store could not be reached.
         """
         sha = sha_bytes(tool_output_sha256)
+        dropped = self._drop(sha)
+        try:
+            return self._store.forget(sha) if self._store is not None else dropped
+        finally:  # again: a lookup meanwhile may have brought an entry back from the store
+            if self._store is not None:
+                self._drop(sha)
+            for listener in self._listeners:
+                listener(sha)
+
+    def _drop(self, sha: bytes) -> int:
+        """Out of the memory, and from now on out of what was being computed."""
         with self._lock:
             self.generation += 1
             self._forgotten[sha] = self.generation
             keys = list(self._by_output.get(sha, ()))
             for key in keys:
                 self._dropped(key, self._values.pop(key))
-        for listener in self._listeners:
-            listener(sha)
-        return self._store.forget(sha) if self._store is not None else len(keys)
+            return len(keys)
 
     def clear(self) -> int:
         """Remove everything; the number of entries removed, the store's if there is one. Raises CacheUnavailable."""

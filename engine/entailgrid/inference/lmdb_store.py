@@ -79,7 +79,9 @@ class LmdbStore:
         return self._delete(sha256)
 
     def clear(self) -> int:
-        return self._delete(b"")
+        count = self._delete(b"")
+        self._writable, self.degraded = True, False
+        return count
 
     def verify(self) -> int:
         with self._transaction() as transaction:
@@ -160,7 +162,12 @@ class LmdbStore:
             header = transaction.get(_HEADER)
             if header == _VERSION:
                 return None
-            if header is not None or stat["entries"]:
+            if header is None and stat["entries"]:
+                env.close()
+                raise ValueError(
+                    f"{self._path} holds another program's LMDB database; expected a folder of its own for the cache"
+                )
+            if header is not None:
                 return f"its version is {header!r}, not {_VERSION!r}"
         with env.begin(write=True) as transaction:
             transaction.put(_HEADER, _VERSION)
