@@ -1,4 +1,4 @@
-"""Accuracy of the shipped int8 files against their float32 originals.
+"""Accuracy of the shipped files (NLI model: int8 products; router: int8 storage) against their float32 originals.
 
     python benchmarks/accuracy_embedded.py --data DIR
 

@@ -93,8 +93,12 @@ def _entry(preset: str, role: str, folder: Path) -> ModelEntry:
 
 
 def build_embedded(router: Path, nli: Path, out: Path = WEIGHTS) -> None:
-    """Exports the two checkpoints of the embedded preset as they ship (needs the extra `export`)."""
+    """Exports the two checkpoints of the embedded preset as they ship (needs the extra `export`).
+
+    The router computes in float32: with int8 products its embeddings moved by 0.0075 in cosine on average, and one text
+    in ten got another nearest neighbour (2,142 texts of SNLI and InfoTabs).
+    """
     from entailgrid_models.export import export
 
-    export(router, out / "router", "int8", "embedding", card=ROUTER_CARD)
+    export(router, out / "router", "int8-storage", "embedding", card=ROUTER_CARD)
     export(nli, out / "nli", "int8", "classification", card=NLI_CARD)

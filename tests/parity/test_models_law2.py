@@ -68,3 +68,28 @@ def test_raw_outputs_are_the_same_in_a_batch_of_very_unequal_lengths(role: str) 
 def test_threads_do_not_change_the_score(role: str) -> None:
     inputs = [("Premium plans include a refund window of 30 days. " * n,) for n in (1, 3, 11, 16)]
     assert np.abs(run(load(role, 1), inputs) - run(load(role, 2), inputs)).max() < TOLERANCE
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    lengths=st.lists(st.integers(3, 200), min_size=2, max_size=8),
+    seed=st.integers(0, 2**32 - 1),
+    threads=st.sampled_from([1, 2]),
+)
+def test_logits_of_int8_products_do_not_move_with_mates_padding_order_or_threads(
+    lengths: list[int], seed: int, threads: int
+) -> None:
+    """Rounding to uint8 would amplify any float that moves: a step of one activation moves a logit by about 1e-3."""
+    assert load("nli").manifest.dtype == "int8"
+    generator = np.random.default_rng(seed)
+    rows = [generator.integers(1000, 30000, length) for length in lengths]
+    types = [(np.arange(length) > length // 2).astype(np.int64) for length in lengths]
+    alone = np.concatenate(
+        [load("nli", 1).forward(row, np.array([0, len(row)]), kind) for row, kind in zip(rows, types, strict=True)]
+    )
+    order = generator.permutation(len(rows))
+    offsets = np.cumsum([0, *(lengths[i] for i in order)])
+    batched = load("nli", threads).forward(
+        np.concatenate([rows[i] for i in order]), offsets, np.concatenate([types[i] for i in order])
+    )
+    assert np.abs(batched - alone[order]).max() < TOLERANCE
