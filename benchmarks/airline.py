@@ -9,13 +9,16 @@ import argparse
 import json
 import resource
 import time
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import Future
 from pathlib import Path
 
 from environment import write_results
 
-from entailgrid import EntailgridError, Trace, Verifier
+from entailgrid import EntailgridError, Report, Trace, Verifier
 from entailgrid.provenance.reading import read_traces
+
+IN_FLIGHT = 32
 
 
 def main() -> None:
@@ -30,9 +33,14 @@ def main() -> None:
     pairs, failures, lines = 0, len(read) - len(traces), []
     began = time.perf_counter()
     with Verifier() as verifier:
-        for future in [verifier.submit(trace) for trace in traces]:
+        running: deque[Future[Report]] = deque()
+        for number in range(len(traces) + IN_FLIGHT):
+            if number < len(traces):
+                running.append(verifier.submit(traces[number]))
+            if number < IN_FLIGHT:
+                continue
             try:
-                report = future.result()
+                report = running.popleft().result()
             except EntailgridError as error:
                 failures += 1
                 print(error)

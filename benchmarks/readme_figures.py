@@ -21,16 +21,22 @@ def load(name: str) -> dict[str, Any]:
 def table() -> str:
     """The figures as a Markdown table, each row with the command that measures it."""
     speed, accuracy, start, airline = map(load, ("throughput_cross_encoder", "accuracy_embedded", "startup", "airline"))
+    replay, lookups = load("cache_replay"), load("cache_lookups")
+    answers, rates = replay["results"]["answers_per_second"], lookups["results"]["lookups_per_second"]
     race, runs, seconds, nli = speed["results"], airline["results"], start["results"], accuracy["results"]["nli"]
-    ratio, rounds = race["median_ratio"]["entailgrid_float32"], len(race["ratios"]["entailgrid_float32"])
+    peer, rounds = race["pairs_per_second"]["sentence_transformers"], len(race["ratios"]["entailgrid_float32"])
+
+    def against(name: str) -> str:
+        return f"{race['median_ratio'][name]:.2f}x ({race['pairs_per_second'][name]:.0f} against {peer:.0f}; {rounds} rounds)"
+
     snli, infotabs = nli["snli.test"], nli["infotabs.dev"]
     rows = [
         (
             "pairs/s against sentence-transformers `CrossEncoder.predict(batch_size=32)`, same float32 weights, pairs, threads",
-            f"{ratio:.2f}x ({race['pairs_per_second']['entailgrid_float32']:.0f} against "
-            f"{race['pairs_per_second']['sentence_transformers']:.0f}; median of {rounds} rounds)",
+            against("entailgrid_float32"),
             speed,
         ),
+        ("the same with the shipped int8 file against float32", against("entailgrid_int8"), speed),
         (
             "accuracy of the shipped int8 file / its float32 original, SNLI test",
             f"{snli['accuracy_int8']:.2f} / {snli['accuracy_float32']:.2f} %",
@@ -46,6 +52,16 @@ def table() -> str:
         ),
         ("share of them allowed (unlabelled: some deserve to be blocked)", f"{100 * runs['share_allowed']:.0f} %", airline),
         ("resident memory after that run", f"{runs['resident_memory_mb']} MB", airline),
+        (
+            f"the first {replay['results']['answers']} of them turn by turn: answers/s with the cache off, cold, warm",
+            f"{answers['off']:.1f}, {answers['cold']:.1f}, {answers['warm']:.0f}",
+            replay,
+        ),
+        (
+            "cache lookups/s in batches of 100, memory, LMDB",
+            f"{rates['memory']:,}, {rates['lmdb']:,}",
+            lookups,
+        ),
     ]
     machine = speed["machine"]
     lines = ["| what | figure | command |", "|---|---|---|"]
