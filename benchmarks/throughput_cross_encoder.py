@@ -68,8 +68,8 @@ def main() -> None:
         "entailgrid_float32": float32.score,
         "entailgrid_int8": int8.score,
     }
-    whole = [len(encoding.ids) <= Limits().pair_tokens for encoding in tokenizer.tokenizer().encode_batch_fast(pairs)]
     lengths = [len(encoding.ids) for encoding in tokenizer.tokenizer().encode_batch_fast(pairs)]
+    whole = [length <= Limits().pair_tokens for length in lengths]
     work = 2 * sum(multiply_adds(length, tokenizer.manifest) for length in lengths)
     results = {
         "pairs": len(pairs),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from entailgrid.errors import DeadlineExceeded, EngineStopped, InvalidTrace, ModelError, Overloaded
+from entailgrid.errors import DeadlineExceeded, EngineStopped, InvalidTrace, ModelError
 from entailgrid.inference.admission import Size
 from entailgrid.inference.cache import EntailmentCache, open_cache
 from entailgrid.inference.engine import Engine, Limits, Ranked
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PRIORITY: dict[str, int] = {"high": 0, "normal": 1, "low": 2}
-_IN_FLIGHT = 32
-"""Traces of one `verify_many` at once: enough to fill batches, few enough for a list of any length."""
+IN_FLIGHT = 32
+"""Verifications of one caller's list or stream at once: enough to fill the model's batches, few enough for any length."""
 _SLICE = 4096
 """Pairs of one `score` in the queue at once: lengths sort well among so many, and memory stays flat."""
 TraceInput = Trace | dict[str, Any] | str | bytes
@@ -82,9 +82,10 @@ class Verifier:
         Returns the number of cache entries removed. Raises ValueError for what is no SHA-256, CacheUnavailable where the store
         could not be reached. Reports and answers that the caller holds are the caller's.
         """
-        removed = self._cache.forget(tool_output_sha256) if self._cache is not None else 0
-        forget_texts()
-        return removed
+        try:
+            return self._cache.forget(tool_output_sha256) if self._cache is not None else 0
+        finally:
+            forget_texts()
 
     def metrics(self) -> str:
         """Counters and histograms of this verifier in the Prometheus text format."""
@@ -110,12 +111,8 @@ class Verifier:
             raise DeadlineExceeded(f"budget_ms is {budget_ms:g}: spent before the request arrived")
         parsed = parse_trace(trace, default_id="trace:1")
         deadline = arrived + budget_ms / 1000 if budget_ms is not None else float("inf")
-        priority, metrics = _PRIORITY[stakes], self._engine.metrics
-        try:
-            room = self._engine.admission.admit(_size(parsed), priority, deadline, time.monotonic())
-        except Overloaded:
-            metrics.refused("deadline" if budget_ms is not None else "queue_full")
-            raise
+        priority = _PRIORITY[stakes]
+        room = self._engine.admission.admit(_size(parsed), priority, deadline, time.monotonic())
         promised: Future[Report] = Future()
         promised.add_done_callback(lambda done: self._engine.cancel(room) if done.cancelled() else None)
         running = self._pool.submit(self._verify, parsed, arrived, Ranked(priority, deadline, room))
@@ -141,7 +138,7 @@ class Verifier:
         running: deque[Future[Report]] = deque()
         reports: list[Report] = []
         for trace in parsed:
-            if len(running) == _IN_FLIGHT:
+            if len(running) == IN_FLIGHT:
                 reports.append(running.popleft().result())
             running.append(self.submit(trace, budget_ms=budget_ms, stakes=stakes))
         return reports + [future.result() for future in running]

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from entailgrid.errors import Overloaded
 from entailgrid.inference.admission import Admission, Reservation, Size
 from entailgrid.inference.cost import CostModel
+from entailgrid.inference.metrics import Metrics
 from entailgrid.inference.scheduler import Lane, Submission
 
+METRICS = Metrics(1024)
 SIZE = Size(answer=100, text=1000, sources=2)
 
 
 def admission(waiting: list[Submission] | None = None, queue_tokens: int = 10**9) -> Admission:
-    return Admission(lambda: waiting or [], CostModel(), 1024, queue_tokens)
+    return Admission(lambda: waiting or [], CostModel(), 1024, queue_tokens, METRICS)
 
 
 def brought(lane: Lane, tokens: int) -> Submission:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import click
 from rich.text import Text
 
+from entailgrid.doors.cli import STORES
 from entailgrid.doors.console import console_on, one_line
 from entailgrid.errors import CacheUnavailable
 from entailgrid.inference.cache import EntailmentCache, open_cache, sha_bytes
@@ -56,18 +57,14 @@ def run_verify(spec: str, *, as_json: bool) -> int:
 @contextmanager
 def _opened(spec: str) -> Iterator[EntailmentCache]:
     if spec == "memory":
-        raise click.ClickException("cache is 'memory', which ends with its process; expected lmdb:PATH or redis://HOST:PORT/DB")
+        raise click.ClickException(f"cache is 'memory', which ends with its process; expected {STORES}")
     try:
         cache = open_cache(spec, 0)
+        assert cache is not None
+        with closing(cache):
+            yield cache
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    assert cache is not None
-    try:
-        yield cache
-    except (ValueError, CacheUnavailable) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        cache.close()
 
 
 def _say(values: dict[str, Any], line: str, *, as_json: bool) -> None:

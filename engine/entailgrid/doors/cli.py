@@ -18,7 +18,7 @@ INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 """As a shell reports a program that SIGPIPE ended."""
 
-_CACHES = "memory, lmdb:PATH, redis://HOST:PORT/DB"
+STORES = "lmdb:PATH or redis://HOST:PORT/DB"
 PROFILES = ("balanced", "strict", "precise")
 
 
@@ -46,7 +46,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--model", default="embedded", metavar="NAME", help="embedded, or a folder of `models export`."),
         click.option("--backend", type=click.Choice(["onnx-cpu"]), default="onnx-cpu", show_default=True),
         click.option("--threads", type=click.IntRange(min=1), help="Model threads; default: the physical cores."),
-        click.option("--cache", default="memory", show_default=True, metavar="CACHE", help=_CACHES + ", or none."),
+        click.option("--cache", default="memory", show_default=True, metavar="CACHE", help=f"memory, {STORES}, or none."),
         click.option("--profile", type=click.Choice(PROFILES), default="balanced", show_default=True),
         click.option("--budget-ms", type=click.FloatRange(min=0, min_open=True), help="Time for each answer."),
         click.option("--stakes", type=click.Choice(get_args(Stakes)), default="normal", show_default=True),
@@ -121,7 +121,7 @@ def cache() -> None:
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The flags of every `cache` command."""
     command = click.option("--json", "as_json", is_flag=True, help="One JSON object.")(command)
-    where = click.option("--cache", "spec", required=True, metavar="CACHE", help="lmdb:PATH or redis://HOST:PORT/DB.")
+    where = click.option("--cache", "spec", required=True, metavar="CACHE", help=f"{STORES}.")
     return where(command)
 
 

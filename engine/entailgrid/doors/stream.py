@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from entailgrid.errors import EntailgridError, InvalidTrace
 from entailgrid.provenance.reading import Document
 from entailgrid.types import Report, Stakes
-from entailgrid.verifier import Verifier
-
-IN_FLIGHT = 32
-"""Verifications that run at once: enough to fill the model's batches, few enough for a stream of any length."""
+from entailgrid.verifier import IN_FLIGHT, Verifier
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from entailgrid.errors import Overloaded
 from entailgrid.inference.cost import CostModel
+from entailgrid.inference.metrics import Metrics
 from entailgrid.inference.scheduler import Lane, Submission
 
 _LEARNING = 0.1
@@ -63,8 +64,9 @@ class Admission:
         cost: CostModel,
         token_budget: int,
         queue_tokens: int,
+        metrics: Metrics,
     ) -> None:
-        self._waiting, self._cost = waiting, cost
+        self._waiting, self._cost, self._metrics = waiting, cost, metrics
         self._token_budget, self._queue_tokens = token_budget, queue_tokens
         self._lock = threading.Lock()
         self._open: dict[Reservation, None] = {}
@@ -80,11 +82,13 @@ class Admission:
             load = self._load()
             total = sum(tokens for _, _, tokens in load)
             if total + embed + classify > self._queue_tokens and total > 0:
+                self._metrics.refused("queue_full")
                 excess = total + embed + classify - self._queue_tokens
                 raise Overloaded(
                     f"the queue holds {total:.0f} tokens of at most {self._queue_tokens}", self._retry(self._seconds(excess))
                 )
             if late := self._late(new, load, now):
+                self._metrics.refused("deadline")
                 raise Overloaded(f"would miss the deadline by {late:.3f} s behind {total:.0f} queued tokens", self._retry(late))
             self._open[new] = None
             return new

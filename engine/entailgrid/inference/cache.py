@@ -45,7 +45,7 @@ def sealed(key: bytes, value: bytes) -> bytes:
 def unsealed(key: bytes, stored: bytes) -> bytes | None:
     """The value, or None where it does not match its checksum."""
     value = stored[4:]
-    return value if stored[:4] == zlib.crc32(value, zlib.crc32(key)).to_bytes(4, "big") else None
+    return value if stored == sealed(key, value) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class EntailmentCache:
         self._forgotten: dict[bytes, int] = {}
         self._bytes = self._hits = self._misses = self._evictions = 0
         self._cleared = 0
-        self._listeners: list[Callable[[bytes | None], None]] = []
+        self._listeners: list[Callable[[], None]] = []
         self.generation = 0
 
     def get_many(self, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -159,8 +159,8 @@ class EntailmentCache:
         if not group:
             del self._by_output[key[:SHA]]
 
-    def on_forget(self, listener: Callable[[bytes | None], None]) -> None:
-        """`listener(sha256, or None for everything)` drops what it keeps outside this cache."""
+    def on_forget(self, listener: Callable[[], None]) -> None:
+        """`listener` drops what it keeps outside this cache."""
         self._listeners.append(listener)
 
     def forget(self, tool_output_sha256: str) -> int:
@@ -176,7 +176,7 @@ class EntailmentCache:
             if self._store is not None:
                 self._drop(sha)
             for listener in self._listeners:
-                listener(sha)
+                listener()
 
     def _drop(self, sha: bytes) -> int:
         """Out of the memory, and from now on out of what was being computed."""
@@ -199,7 +199,7 @@ class EntailmentCache:
             self._forgotten.clear()
             self._bytes = 0
         for listener in self._listeners:
-            listener(None)
+            listener()
         return self._store.clear() if self._store is not None else count
 
     def verify(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 _PRIOR = np.array([2e-3, 7e-5, 5e-5])
@@ -36,7 +38,7 @@ class CostModel:
     def work(self, tokens: float, rows: float, token_budget: int) -> float:
         """Of `tokens` in `rows` sequences spread over as many batches of `token_budget` as they need."""
         a, b, c = self.coefficients
-        return a * np.ceil(tokens / token_budget) + b * tokens + c * rows if tokens else 0.0
+        return a * math.ceil(tokens / token_budget) + b * tokens + c * rows if tokens else 0.0
 
     def observe(self, tokens: int, rows: int, seconds: float) -> None:
         """Learn from one batch. A stall (eight times what was expected) counts as twice the expectation."""

@@ -92,14 +92,14 @@ class Engine:
         self._nli_encoder = Encoder(nli.tokenizer, min(nli.max_tokens, limits.pair_tokens))
         self._claims = _Vectors(limits.claim_vectors if cache is not None else 0)
         if cache is not None:
-            cache.on_forget(lambda _: self._claims.clear())
+            cache.on_forget(self._claims.clear)
         self.costs: Mapping[Lane, CostModel] = {"embed": CostModel(), "classify": CostModel()}
         self.metrics = Metrics(limits.scheduling.token_budget)
         scheduler = policy if policy is not None else Scheduler(limits.scheduling, self.costs)
         forwards: dict[Lane, Forward] = {"embed": router.forward, "classify": nli.forward}
         self._runner = Runner(forwards, scheduler, self.costs, self.metrics)
         self.admission = Admission(
-            self._runner.waiting, self.costs["classify"], limits.scheduling.token_budget, limits.queue_tokens
+            self._runner.waiting, self.costs["classify"], limits.scheduling.token_budget, limits.queue_tokens, self.metrics
         )
 
     @property

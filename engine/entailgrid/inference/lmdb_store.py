@@ -160,15 +160,13 @@ class LmdbStore:
             return "the file is cut short"
         with env.begin() as transaction:
             header = transaction.get(_HEADER)
-            if header == _VERSION:
-                return None
-            if header is None and stat["entries"]:
-                env.close()
-                raise ValueError(
-                    f"{self._path} holds another program's LMDB database; expected a folder of its own for the cache"
-                )
-            if header is not None:
-                return f"its version is {header!r}, not {_VERSION!r}"
+        if header == _VERSION:
+            return None
+        if header is not None:
+            return f"its version is {header!r}, not {_VERSION!r}"
+        if stat["entries"]:
+            env.close()
+            raise ValueError(f"{self._path} holds another program's LMDB database; expected a folder of its own for the cache")
         with env.begin(write=True) as transaction:
             transaction.put(_HEADER, _VERSION)
         return None

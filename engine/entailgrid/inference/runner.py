@@ -144,7 +144,7 @@ class Runner:
 
     @property
     def alive(self) -> bool:
-        return self._stopped is None and not self._dead
+        return self._stopped is None
 
     def close(self) -> None:
         """Finish what is queued, then stop."""
